@@ -1,0 +1,158 @@
+"""The one record of data that everything after the door works with."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import DataConversionWarning
+
+from debinet.data.checks import (
+    require_distinct,
+    require_enough_rows,
+    require_independent,
+    require_varying,
+)
+from debinet.data.labels import read_groups, require_length
+from debinet.data.schema import Schema, Treatments, make_schema
+from debinet.data.tables import read_table, read_vector
+from debinet.exceptions import (
+    ConstantColumnError,
+    EmptyInputError,
+    InputError,
+)
+from debinet.protocols import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Validated data of a partially linear model.
+
+    Attributes
+    ----------
+    y : FloatArray of shape (n,)
+        Outcome.
+    D : FloatArray of shape (n, q)
+        Features of interest.
+    Z : FloatArray of shape (n, p - q), or wider when text columns were coded
+        Nuisance features.
+    schema : Schema
+        How X was split and coded, to do the same with new rows.
+    outcome : str
+        Name of y.
+    groups : IntArray of shape (n, ways), optional
+        Clusters, coded from 0.
+    weights : FloatArray of shape (n,), optional
+        Sample weights.
+    """
+
+    y: FloatArray
+    D: FloatArray
+    Z: FloatArray
+    schema: Schema
+    outcome: str
+    groups: IntArray | None
+    weights: FloatArray | None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.y.size
+
+    @property
+    def M(self) -> FloatArray:
+        """Targets of the learner, `[y, D]`, of shape (n, 1 + q)."""
+        return np.column_stack([self.y, self.D])
+
+    @classmethod
+    def from_any(
+        cls,
+        X: Any,
+        y: Any,
+        treatments: Treatments,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        needs_controls: bool = True,
+    ) -> Dataset:
+        """Validate once at the door; raise a typed error or return a sound record.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            numpy, pandas, polars or arrow. Numeric and boolean columns are taken as numbers;
+            categorical and text columns outside of `treatments` are one-hot encoded.
+        y : array or series of shape (n,)
+            Outcome.
+        treatments : str, int or sequence of them
+            Columns of D, by name or position.
+        groups : array or series of shape (n,), or two columns, optional
+            Clusters: rows of one group are never split between training and held-out rows.
+        sample_weight : array or series of shape (n,), optional
+            Non-negative weights.
+        needs_controls : bool
+            Whether an empty Z is an error.
+        """
+        table = read_table(X)
+        outcome, name = read_outcome(y)
+        require_length(outcome.size, table.n, "y")
+        schema = make_schema(table, treatments)
+        D, Z = schema.split(table)
+        require_enough_rows(table.n, D.shape[1])
+        if needs_controls and Z.shape[1] == 0:
+            raise EmptyInputError(
+                "at least one column beside the treatments",
+                f"{len(table.names)} feature(s), all treatments",
+                "Add nuisance features, or use learner='zero' for ordinary least squares.",
+            )
+        columns = np.hstack([D, Z])
+        names = [*schema.treatment_names, *schema.control_names]
+        require_varying(columns, names)
+        require_distinct(columns, names)
+        require_independent(D, schema.treatment_names)
+        if np.ptp(outcome) == 0:
+            raise ConstantColumnError(
+                "an outcome that varies", "the same value in every row of y", "Check y."
+            )
+        return cls(
+            y=outcome,
+            D=D,
+            Z=Z,
+            schema=schema,
+            outcome=name or "y",
+            groups=None if groups is None else read_groups(groups, table.n),
+            weights=None if sample_weight is None else read_weights(sample_weight, table.n),
+        )
+
+
+def read_outcome(y: Any) -> tuple[FloatArray, str | None]:
+    """Read y and its name."""
+    if y is None:
+        raise InputError(
+            "an outcome",
+            "y = None: the model requires y to be passed, but the target y is None",
+            "Pass the outcome as the second argument of fit.",
+        )
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected.",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        y = y[:, 0]
+    return read_vector(y, "y")
+
+
+def read_weights(sample_weight: Any, n: int) -> FloatArray:
+    """Read non-negative weights."""
+    weights, _ = read_vector(sample_weight, "sample_weight")
+    require_length(weights.size, n, "sample_weight")
+    if (weights < 0).any() or (weights > 0).sum() < 2:
+        raise InputError(
+            "non-negative weights, at least two of them positive",
+            f"a minimum of {weights.min():g} and {int((weights > 0).sum())} positive weights",
+            "Check sample_weight.",
+        )
+    return weights

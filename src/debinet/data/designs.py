@@ -1,0 +1,168 @@
+"""Simulated data with known coefficients."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from debinet._random import RandomState, named_generator, root_seed
+from debinet.protocols import FloatArray
+
+
+class Simulated(NamedTuple):
+    """A data set whose answer is known.
+
+    Attributes
+    ----------
+    X : DataFrame of shape (n, p)
+        Features; the treatments come first.
+    y : Series of length n
+        Outcome.
+    truth : Series
+        True coefficients by the names of the treatments.
+    """
+
+    X: pd.DataFrame
+    y: pd.Series
+    truth: pd.Series
+
+
+def make_sparse_linear(
+    n: int = 500,
+    p: int = 20,
+    *,
+    effects: tuple[float, ...] = (1.0, -0.5),
+    random_state: RandomState,
+) -> Simulated:
+    """Make a linear design in which a few of many correlated controls drive both D and y.
+
+    `Z` is normal with correlation `0.5^|j-k|`; `D_j = Z b_j + v_j`, `y = D effects + Z g + e`, with
+    `b_j` and `g` fading like `1/k^2`, shifted by j columns so that treatments differ.
+
+    Parameters
+    ----------
+    n, p : int
+        Rows and controls.
+    effects : tuple of float
+        True coefficients.
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "sparse linear")
+    Z = _autoregressive(rng, n, p, 0.5)
+    fading = 1.0 / np.arange(1, p + 1) ** 2
+    D = np.column_stack([Z @ np.roll(fading, j) + rng.normal(size=n) for j in range(len(effects))])
+    y = D @ np.asarray(effects) + Z @ fading + rng.normal(size=n)
+    return _simulated(D, Z, y, effects)
+
+
+def make_smooth_nonlinear(
+    n: int = 500,
+    p: int = 10,
+    *,
+    effects: tuple[float, ...] = (1.0, -0.5),
+    random_state: RandomState,
+) -> Simulated:
+    """Make a design in which sines, absolute values and products of Z act on both D and y.
+
+    `D_1 = sin(2 Z_1) + Z_2 Z_3 / 2 + v_1`, `D_2 = |Z_2| + cos(Z_3) + v_2` (further treatments
+    repeat the pattern), `y = D effects + sin(2 Z_1) + |Z_2| + Z_2 Z_3 / 2 + e`, with Z uniform on
+    (-1.7, 1.7) (unit variance) and three of the p controls active.
+
+    Parameters
+    ----------
+    n, p : int
+        Rows and controls, p >= 3.
+    effects : tuple of float
+        True coefficients.
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "smooth nonlinear")
+    Z = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, p))
+    wave, product, kink = np.sin(2 * Z[:, 0]), Z[:, 1] * Z[:, 2] / 2, np.abs(Z[:, 1])
+    shapes = [wave + product, kink + np.cos(Z[:, 2])]
+    D = np.column_stack([shapes[j % 2] + rng.normal(size=n) for j in range(len(effects))])
+    y = D @ np.asarray(effects) + wave + kink + product + rng.normal(size=n)
+    return _simulated(D, Z, y, effects)
+
+
+def make_ccddhnr2018(
+    n: int = 500, p: int = 20, *, effect: float = 0.5, random_state: RandomState = None
+) -> Simulated:
+    """Make the partially linear design of Chernozhukov et al. (2018), as DoubleML has it.
+
+    `Z` is normal with correlation `0.7^|j-k|`, `D = Z_1 + expit(Z_3) / 4 + v`,
+    `y = effect D + expit(Z_1) + Z_3 / 4 + e`.
+
+    Parameters
+    ----------
+    n, p : int
+        Rows and controls, p >= 3.
+    effect : float
+        True coefficient.
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "ccddhnr2018")
+    Z = _autoregressive(rng, n, p, 0.7)
+    D = Z[:, [0]] + 0.25 * expit(Z[:, [2]]) + rng.normal(size=(n, 1))
+    y = effect * D[:, 0] + expit(Z[:, 0]) + 0.25 * Z[:, 2] + rng.normal(size=n)
+    return _simulated(D, Z, y, (effect,))
+
+
+def make_table1(n: int = 10_000, *, random_state: RandomState = None) -> Simulated:
+    """Make the design of the paper's Table 1: `D = 50 sum sin Z_j + v`, `y = D + sum cosh Z_j + e`.
+
+    Parameters
+    ----------
+    n : int
+        Rows; there are 10 controls.
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "table 1")
+    Z = rng.normal(size=(n, 10))
+    D = 50 * np.sin(Z).sum(axis=1, keepdims=True) + rng.normal(size=(n, 1))
+    y = D[:, 0] + np.cosh(Z).sum(axis=1) + rng.normal(size=n)
+    return _simulated(D, Z, y, (1.0,))
+
+
+def make_table2(
+    n: int = 1000, p: int = 3000, k: int = 300, *, random_state: RandomState = None
+) -> Simulated:
+    """Make the design of the paper's Table 2: y is the sum of the first k of p features, and noise.
+
+    All features are independent standard normal; which of them are D is for a selector to say, so
+    `truth` has all p coefficients.
+
+    Parameters
+    ----------
+    n, p, k : int
+        Rows, features, features with coefficient 1.
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "table 2")
+    X = rng.normal(size=(n, p))
+    names = [f"x{j}" for j in range(p)]
+    truth = pd.Series((np.arange(p) < k).astype(float), index=names, name="truth")
+    y = pd.Series(X[:, :k].sum(axis=1) + rng.normal(size=n), name="y")
+    return Simulated(pd.DataFrame(X, columns=names), y, truth)
+
+
+def _autoregressive(rng: np.random.Generator, n: int, p: int, correlation: float) -> FloatArray:
+    lags = np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
+    return rng.normal(size=(n, p)) @ np.linalg.cholesky(correlation**lags).T
+
+
+def _simulated(
+    D: FloatArray, Z: FloatArray, y: FloatArray, effects: tuple[float, ...]
+) -> Simulated:
+    treatments = [f"d{j + 1}" for j in range(D.shape[1])]
+    controls = [f"z{j + 1}" for j in range(Z.shape[1])]
+    X = pd.DataFrame(np.hstack([D, Z]), columns=treatments + controls)
+    return Simulated(X, pd.Series(y, name="y"), pd.Series(effects, index=treatments, name="truth"))

@@ -1,0 +1,139 @@
+"""Formulas `y ~ treatments | controls`, read by formulaic into plain matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from debinet.exceptions import FormulaError, MissingValueError, UnknownColumnError
+
+# Residuals carry the intercept, so the models have no column for it.
+INTERCEPT = "Intercept"
+SYNTAX = "'outcome ~ treatments | controls', such as 'wage ~ educ | age + C(region)'"
+
+
+@dataclass(frozen=True)
+class Design:
+    """A formula applied to data, and how to apply it again.
+
+    Attributes
+    ----------
+    y : Series of length n
+        The outcome.
+    X : DataFrame of shape (n, p)
+        Columns of the treatments, then of the controls.
+    treatments : tuple of str
+        Names of the treatment columns.
+    specs : tuple of formulaic ModelSpec
+        For treatments and controls, with categories and transforms remembered.
+    """
+
+    y: pd.Series
+    X: pd.DataFrame
+    treatments: tuple[str, ...]
+    specs: tuple[Any, Any]
+
+
+def read_formula(formula: str, data: Any) -> Design:
+    """Apply `formula` to a data frame; `.` stands for all columns not named elsewhere."""
+    frame = _as_frame(data)
+    outcome, treatments, controls = _parse(formula, list(frame.columns))
+    _require_complete(frame, [outcome, treatments, controls])
+    try:
+        y, D, Z = (
+            side.get_model_matrix(frame, na_action="ignore", context={})
+            for side in (outcome, treatments, controls)
+        )
+    except Exception as error:
+        raise _unreadable(formula, error) from error
+    if y.shape[1] != 1:
+        raise FormulaError(
+            "one outcome", f"{list(y.columns)}", "Put a single numeric variable left of '~'."
+        )
+    X = _joined(D, Z)
+    return Design(
+        y=pd.DataFrame(y).iloc[:, 0],
+        X=X,
+        treatments=tuple(column for column in D.columns if column != INTERCEPT),
+        specs=(D.model_spec, Z.model_spec),
+    )
+
+
+def apply_formula(design: Design, data: Any) -> pd.DataFrame:
+    """Return X for new rows, which need not have the outcome."""
+    frame = _as_frame(data)
+    try:
+        D, Z = (spec.get_model_matrix(frame, context={}) for spec in design.specs)
+    except Exception as error:
+        raise FormulaError(
+            "the variables of the formula in the new data",
+            f"{type(error).__name__}: {error}",
+            "Check the column names and categories.",
+        ) from error
+    return _joined(D, Z)
+
+
+def _parse(formula: str, columns: list[str]) -> tuple[Any, Any, Any]:
+    from formulaic import Formula
+
+    try:
+        parsed = Formula(formula, _context={"__formulaic_variables_available__": columns})
+        treatments, controls = parsed.rhs
+        outcome = parsed.lhs
+    except Exception as error:
+        raise _unreadable(formula, error) from error
+    return outcome, treatments, controls
+
+
+def _unreadable(formula: Any, error: Exception) -> FormulaError:
+    return FormulaError(
+        f"a formula {SYNTAX}",
+        f"{formula!r} ({type(error).__name__}: {error})",
+        "Check the syntax and that every variable is a column of the data.",
+    )
+
+
+def _require_complete(frame: pd.DataFrame, sides: list[Any]) -> None:
+    # formulaic would code a missing category as the reference category.
+    used = {str(name) for side in sides for name in side.required_variables}
+    missing = [name for name in frame.columns if name in used and frame[name].isna().any()]
+    if missing:
+        raise MissingValueError(
+            "no missing values in the variables of the formula",
+            f"NaN or None in {missing[:5]}",
+            "Drop or impute those rows first; nothing is dropped silently.",
+        )
+
+
+def _joined(D: Any, Z: Any) -> pd.DataFrame:
+    D, Z = (pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore") for part in (D, Z))
+    # A treatment that the controls name too, as `.` does, is a treatment.
+    return pd.concat([D, Z.drop(columns=D.columns, errors="ignore")], axis=1)
+
+
+def _as_frame(data: Any) -> pd.DataFrame:
+    import narwhals as nw
+
+    frame = nw.from_native(data, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        raise FormulaError(
+            "a data frame (pandas, polars or arrow)",
+            type(data).__name__,
+            "Formulas need column names.",
+        )
+    return frame.to_pandas()
+
+
+def pick_columns(data: Any, names: list[str]) -> Any:
+    """Return one column as a Series, or several as a DataFrame, for groups and weights."""
+    frame = _as_frame(data)
+    unknown = [name for name in names if name not in frame.columns]
+    if unknown:
+        raise UnknownColumnError(
+            "groups and weights that are columns of the data",
+            repr(unknown[0]),
+            f"The columns are {list(frame.columns)[:8]}.",
+        )
+    return frame[names[0]] if len(names) == 1 else frame[names]

@@ -1,0 +1,61 @@
+"""Group labels of any type as integer codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from debinet.exceptions import InputError, LengthError, MissingValueError
+from debinet.protocols import IntArray
+
+
+def read_groups(groups: Any, n: int) -> IntArray:
+    """Code one or two columns of group labels as integers from 0, of shape (n, ways)."""
+    columns = _columns(groups)
+    if not 1 <= len(columns) <= 2 or any(np.ndim(column) != 1 for column in columns):
+        raise InputError(
+            "groups to be one column, or two for two-way clusters",
+            f"{len(columns)} columns",
+            "Pass a vector, or a frame with two columns.",
+        )
+    return np.column_stack([_codes(column, n) for column in columns])
+
+
+def _columns(groups: Any) -> list[Any]:
+    if hasattr(groups, "columns") and hasattr(groups, "to_numpy"):  # pandas, polars
+        return [groups[name].to_numpy() for name in groups.columns]
+    if hasattr(groups, "column_names"):  # arrow
+        return [groups[name].to_numpy() for name in groups.column_names]
+    array = np.asarray(groups)
+    return list(array.T) if array.ndim == 2 else [array]
+
+
+def _codes(column: Any, n: int) -> IntArray:
+    require_length(len(column), n, "groups")
+    try:
+        codes, levels = pd.factorize(np.asarray(column))
+    except TypeError as error:
+        raise InputError(
+            "group labels that are numbers or text", str(error), "Convert the labels to text."
+        ) from error
+    if (codes < 0).any():
+        raise MissingValueError(
+            "a group for every row", "missing groups (NaN or None)", "Drop those rows."
+        )
+    if len(levels) < 2:
+        raise InputError(
+            "at least two groups", "one group only", "Leave groups out if rows are independent."
+        )
+    return np.asarray(codes, dtype=np.int64)
+
+
+def require_length(length: int, n: int, role: str) -> None:
+    """Require one entry per row."""
+    if length != n:
+        raise LengthError(
+            f"{role} to have one entry per row ({n})",
+            f"inconsistent numbers of samples: {length} entries",
+            "Check how X and the other inputs were filtered or sorted.",
+        )

@@ -1,0 +1,185 @@
+"""How the columns of X become D and Z, at fit and again at predict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from debinet.data.tables import Table
+from debinet.exceptions import (
+    ColumnTypeError,
+    DuplicateColumnError,
+    EmptyInputError,
+    InputError,
+    OptionError,
+    UnknownColumnError,
+)
+from debinet.protocols import FloatArray
+
+Treatments: TypeAlias = str | int | Sequence[str | int]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Which columns are of interest, and how text columns are coded.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All columns of X, in order.
+    treatments : tuple of int
+        Positions of the columns of D.
+    levels : mapping from int to tuple of str
+        For every text column of Z, its categories in order. Two categories become one column
+        (the second against the first), more become one column each.
+    """
+
+    names: tuple[str, ...]
+    treatments: tuple[int, ...]
+    levels: Mapping[int, tuple[str, ...]]
+
+    @property
+    def treatment_names(self) -> tuple[str, ...]:
+        """Names of the columns of D."""
+        return tuple(self.names[j] for j in self.treatments)
+
+    @property
+    def control_names(self) -> tuple[str, ...]:
+        """Names of the columns of Z after coding."""
+        return tuple(
+            name
+            for j in self._controls()
+            for name in (
+                [f"{self.names[j]}={level}" for level in _coded(self.levels[j])]
+                if j in self.levels
+                else [self.names[j]]
+            )
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the columns, for the summary."""
+        return tuple(
+            f"{self.names[j]!r} is categorical: one-hot encoded, {len(levels)} categories"
+            for j, levels in self.levels.items()
+        )
+
+    def split(self, table: Table) -> tuple[FloatArray, FloatArray]:
+        """Return D and the coded Z of a table with the same columns."""
+        D = table.values[:, list(self.treatments)]
+        unexpected = [table.names[j] for j in table.text if j not in self.levels]
+        if unexpected:
+            raise ColumnTypeError(
+                f"numbers in column {unexpected[0]!r}, as in the data of fit",
+                "text",
+                "Convert the column as it was converted for fit.",
+            )
+        blocks = [
+            _one_hot(table, j, self.levels[j]) if j in self.levels else table.values[:, j, None]
+            for j in self._controls()
+        ]
+        return D, np.hstack(blocks) if blocks else np.empty((table.n, 0))
+
+    def _controls(self) -> list[int]:
+        chosen = set(self.treatments)
+        return [j for j in range(len(self.names)) if j not in chosen]
+
+
+def make_schema(table: Table, treatments: Treatments) -> Schema:
+    """Find the treatments among the columns and the categories of the text columns."""
+    positions = find_columns(table.names, treatments)
+    for j in positions:
+        if j in table.text:
+            raise ColumnTypeError(
+                f"the treatment {table.names[j]!r} to be numeric",
+                f"text such as {table.text[j][0]!r}",
+                "Make one 0/1 column per category (pandas.get_dummies with drop_first=True) and "
+                "name those as treatments.",
+            )
+    levels = {j: _levels(table, j) for j in table.text}
+    return Schema(table.names, positions, levels)
+
+
+def find_columns(names: Sequence[str], wanted: Any) -> tuple[int, ...]:
+    """Turn names or positions into positions, or say which are not there."""
+    single = isinstance(wanted, (str, int, np.integer))
+    try:
+        labels = [wanted] if single else list(wanted)
+    except TypeError:
+        labels = [wanted]
+    if not labels:
+        raise EmptyInputError(
+            "at least one treatment", "none", f"Name one or more of the columns {_some(names)}."
+        )
+    positions = tuple(_find_column(names, label) for label in labels)
+    repeated = sorted({names[j] for j in positions if positions.count(j) > 1})
+    if repeated:
+        raise DuplicateColumnError(
+            "each treatment to be named once", f"{repeated} repeated", "Drop the repetition."
+        )
+    return positions
+
+
+def _find_column(names: Sequence[str], label: Any) -> int:
+    if isinstance(label, bool) or not isinstance(label, (str, int, np.integer)):
+        raise OptionError(
+            "treatments to be column names or positions",
+            repr(label),
+            "For example treatments=['educ'] or treatments=[0].",
+        )
+    if isinstance(label, str):
+        if label in names:
+            return list(names).index(label)
+        near = get_close_matches(label, names, n=1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"The columns are {_some(names)}."
+        raise UnknownColumnError("treatments that are columns of X", repr(label), hint)
+    p = len(names)
+    if not -p <= label < p:
+        raise UnknownColumnError(
+            f"treatment positions between 0 and {p - 1}, as X has {p} feature(s)",
+            str(label),
+            f"The columns are {_some(names)}.",
+        )
+    return int(label) % p
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:8])
+    return shown + (", ..." if len(names) > 8 else "")
+
+
+def _levels(table: Table, j: int) -> tuple[str, ...]:
+    levels = tuple(sorted(set(table.text[j])))
+    if len(levels) == table.n and table.n > 2:
+        raise InputError(
+            f"categories that repeat in column {table.names[j]!r}",
+            f"a different text in each of the {table.n} rows",
+            "It looks like an identifier: drop the column.",
+        )
+    return levels
+
+
+def _coded(levels: tuple[str, ...]) -> tuple[str, ...]:
+    return levels[1:] if len(levels) == 2 else levels
+
+
+def _one_hot(table: Table, j: int, levels: tuple[str, ...]) -> FloatArray:
+    if j not in table.text:
+        raise ColumnTypeError(
+            f"text in column {table.names[j]!r}, as in the data of fit",
+            "numbers",
+            "Convert the column as it was converted for fit.",
+        )
+    text = table.text[j]
+    unknown = set(text) - set(levels)
+    if unknown:
+        raise InputError(
+            f"the categories seen in fit in column {table.names[j]!r}",
+            f"{sorted(unknown)[:3]}",
+            "Merge rare categories before fit, or drop those rows.",
+        )
+    return np.column_stack([text == level for level in _coded(levels)]).astype(np.float64)

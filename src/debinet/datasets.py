@@ -1,0 +1,19 @@
+"""Data to try things on: simulated designs with known truth."""
+
+from debinet.data.designs import (
+    Simulated,
+    make_ccddhnr2018,
+    make_smooth_nonlinear,
+    make_sparse_linear,
+    make_table1,
+    make_table2,
+)
+
+__all__ = [
+    "Simulated",
+    "make_ccddhnr2018",
+    "make_smooth_nonlinear",
+    "make_sparse_linear",
+    "make_table1",
+    "make_table2",
+]

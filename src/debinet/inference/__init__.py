@@ -1,0 +1,1 @@
+"""From residuals to coefficients, covariances, intervals and tests."""

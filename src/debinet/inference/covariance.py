@@ -1,0 +1,133 @@
+"""Covariances of the coefficients of a residual regression.
+
+Every function equals what statsmodels gives for OLS or WLS of `R_y` on `R_D` (HC0 to HC3 and
+clusters with its default small-sample corrections).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from debinet.exceptions import CovarianceError, OptionError
+from debinet.inference.regression import ResidualRegression
+from debinet.protocols import FloatArray, IntArray
+
+# A row whose leverage is this close to 1 determines a coefficient alone.
+LEVERAGE_LIMIT = 1 - 1e-10
+
+
+def iid(fit: ResidualRegression) -> FloatArray:
+    """`sigma^2 (R_D'WR_D)^-1`, with `sigma^2` over `n - q`."""
+    sigma2 = (fit.w * fit.residuals**2).sum() / (fit.n - fit.coef.size)
+    return np.asarray(sigma2 * fit.bread)
+
+
+def hc0(fit: ResidualRegression) -> FloatArray:
+    """White's sandwich."""
+    return _sandwich(fit, fit.scores)
+
+
+def hc1(fit: ResidualRegression) -> FloatArray:
+    """HC0 times `n / (n - q)`."""
+    return fit.n / (fit.n - fit.coef.size) * hc0(fit)
+
+
+def hc2(fit: ResidualRegression) -> FloatArray:
+    """Residuals divided by `sqrt(1 - leverage)`."""
+    return _sandwich(fit, fit.scores / np.sqrt(1 - _leverage(fit))[:, None])
+
+
+def hc3(fit: ResidualRegression) -> FloatArray:
+    """Residuals divided by `1 - leverage`: those of leave-one-out fits."""
+    return _sandwich(fit, fit.scores / (1 - _leverage(fit))[:, None])
+
+
+def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
+    """One-way, or two-way after Cameron, Gelbach and Miller (2011).
+
+    Parameters
+    ----------
+    fit : ResidualRegression
+        Of n rows.
+    groups : IntArray of shape (n, 1) or (n, 2)
+        Codes from 0.
+    """
+    if groups.shape[1] == 1:
+        return _one_way(fit, groups[:, 0])
+    pairs = np.unique(groups, axis=0, return_inverse=True)[1].ravel()
+    covariance = _one_way(fit, groups[:, 0]) + _one_way(fit, groups[:, 1]) - _one_way(fit, pairs)
+    if (np.diag(covariance) <= 0).any():
+        raise CovarianceError(
+            "positive variances",
+            "a negative one: the two-way formula subtracts too much with so few groups",
+            "Cluster by the one grouping that matters more.",
+        )
+    return covariance
+
+
+def degrees_of_freedom(fit: ResidualRegression, kind: str, groups: IntArray | None) -> float:
+    """Of the t distribution: groups - 1 (the fewer, if two-way) for clusters, else n - q."""
+    if kind == "cluster" and groups is not None:
+        return float(groups.max(axis=0).min())
+    return float(fit.n - fit.coef.size)
+
+
+def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -> FloatArray:
+    """Return the covariance named `kind`."""
+    if kind == "cluster":
+        if groups is None:
+            raise CovarianceError(
+                "groups for a cluster covariance",
+                "none, neither in fit nor here",
+                "Pass groups=... to fit or to with_vcov.",
+            )
+        return cluster(fit, groups)
+    if kind == "smoother":
+        raise CovarianceError(
+            "a learner that is linear in y for vcov='smoother'",
+            "one without that form",
+            "Use 'HC3' or 'cluster'.",
+        )
+    if kind not in BY_NAME:
+        raise OptionError(
+            f"vcov to be one of {[*BY_NAME, 'cluster', 'smoother']}",
+            repr(kind),
+            "Use 'HC3' if in doubt.",
+        )
+    return BY_NAME[kind](fit)
+
+
+def _sandwich(fit: ResidualRegression, scores: FloatArray) -> FloatArray:
+    influence = scores @ fit.bread
+    return influence.T @ influence
+
+
+def _leverage(fit: ResidualRegression) -> FloatArray:
+    leverage = fit.leverage
+    row = int(leverage.argmax())
+    if leverage[row] > LEVERAGE_LIMIT:
+        raise CovarianceError(
+            "every coefficient to rest on more than one row, as HC2 and HC3 need it",
+            f"row {row}, which determines one alone (leverage 1)",
+            "Drop that row or treatment, or use with_vcov('HC1').",
+        )
+    return leverage
+
+
+def _one_way(fit: ResidualRegression, codes: IntArray) -> FloatArray:
+    count = int(codes.max()) + 1
+    sums = np.zeros((count, fit.coef.size))
+    np.add.at(sums, codes, fit.scores)
+    correction = count / (count - 1) * (fit.n - 1) / (fit.n - fit.coef.size)
+    return correction * _sandwich(fit, sums)
+
+
+BY_NAME: dict[str, Callable[[ResidualRegression], FloatArray]] = {
+    "iid": iid,
+    "HC0": hc0,
+    "HC1": hc1,
+    "HC2": hc2,
+    "HC3": hc3,
+}

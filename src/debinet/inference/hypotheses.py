@@ -1,0 +1,55 @@
+"""Wald tests of linear hypotheses `R coef = r`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from debinet.exceptions import InputError
+from debinet.protocols import FloatArray
+
+
+@dataclass(frozen=True)
+class WaldTest:
+    """Result of a Wald test.
+
+    Attributes
+    ----------
+    statistic : float
+        Wald statistic divided by the number of hypotheses: F distributed.
+    df_num, df_denom : float
+        Degrees of freedom of the F distribution.
+    pvalue : float
+        Probability of a larger statistic if the hypotheses hold.
+    """
+
+    statistic: float
+    df_num: int
+    df_denom: float
+    pvalue: float
+
+
+def wald_test(
+    coef: FloatArray, covariance: FloatArray, df: float, R: FloatArray, r: FloatArray
+) -> WaldTest:
+    """Test `R coef = r`, with `R` of shape (m, q) and full row rank, `r` of shape (m,)."""
+    if R.ndim != 2 or R.shape[1] != coef.size or r.shape != (R.shape[0],):
+        raise InputError(
+            f"R with {coef.size} columns (one per coefficient) and r with one entry per row of R",
+            f"shapes {R.shape} and {r.shape}",
+            "Give one row of R per hypothesis.",
+        )
+    if not (np.isfinite(R).all() and np.isfinite(r).all()):
+        raise InputError("finite R and r", "NaN or infinity", "Check the hypotheses.")
+    rank = np.linalg.matrix_rank(R) if R.size else 0
+    if rank < R.shape[0] or rank == 0:
+        raise InputError(
+            "hypotheses that do not repeat each other",
+            f"{R.shape[0]} rows of rank {rank}",
+            "Drop the redundant rows of R.",
+        )
+    distance = R @ coef - r
+    statistic = float(distance @ np.linalg.solve(R @ covariance @ R.T, distance)) / int(rank)
+    return WaldTest(statistic, int(rank), df, float(stats.f.sf(statistic, rank, df)))

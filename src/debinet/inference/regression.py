@@ -1,0 +1,87 @@
+"""Least squares of residuals on residuals: the step that every score ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from debinet.data.checks import dependent_columns
+from debinet.exceptions import CollinearError
+from debinet.protocols import FloatArray
+
+
+@dataclass(frozen=True)
+class ResidualRegression:
+    """A solved regression of `R_y` on `R_D`, with all that any covariance needs.
+
+    Attributes
+    ----------
+    R_y : FloatArray of shape (n,)
+        Outcome less its conditional mean.
+    R_D : FloatArray of shape (n, q)
+        Treatments less their conditional means.
+    coef : FloatArray of shape (q,)
+        Coefficients.
+    weights : FloatArray of shape (n,), optional
+        Sample weights.
+    """
+
+    R_y: FloatArray
+    R_D: FloatArray
+    coef: FloatArray
+    weights: FloatArray | None = None
+
+    @property
+    def w(self) -> FloatArray:
+        """Weights, ones if there are none, of shape (n,)."""
+        return np.ones(self.R_y.size) if self.weights is None else self.weights
+
+    @property
+    def n(self) -> int:
+        """Number of rows that count: those of positive weight."""
+        return int(np.count_nonzero(self.w))
+
+    @property
+    def residuals(self) -> FloatArray:
+        """`e = R_y - R_D coef`, of shape (n,)."""
+        return self.R_y - self.R_D @ self.coef
+
+    @property
+    def scores(self) -> FloatArray:
+        """`psi_i = w_i R_D_i e_i`, of shape (n, q): zero on average at a solution."""
+        return (self.w * self.residuals)[:, None] * self.R_D
+
+    @property
+    def bread(self) -> FloatArray:
+        """`(R_D' W R_D)^-1`, of shape (q, q)."""
+        return np.linalg.inv(self.R_D.T @ (self.w[:, None] * self.R_D))
+
+    @property
+    def leverage(self) -> FloatArray:
+        """Diagonal of the hat matrix of the weighted regression, of shape (n,)."""
+        return self.w * np.einsum("ij,jk,ik->i", self.R_D, self.bread, self.R_D, optimize=True)
+
+
+def regress(R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    """Return the coefficients of the (weighted) regression of `R_y` on `R_D`, without intercept."""
+    root = None if weights is None else np.sqrt(weights)
+    left = R_D if root is None else root[:, None] * R_D
+    right = R_y if root is None else root * R_y
+    # Columns of unit length, so that treatments on very different scales are solved equally well.
+    lengths = np.linalg.norm(left, axis=0)
+    solution: FloatArray = np.linalg.lstsq(left / lengths, right, rcond=None)[0]
+    return solution / lengths
+
+
+def require_identified(R_D: FloatArray, D: FloatArray, names: Sequence[str]) -> None:
+    """Require that something is left of every treatment, on the scale of the treatment itself."""
+    dependent = dependent_columns(R_D / D.std(axis=0))
+    if dependent:
+        listed = ", ".join(repr(names[j]) for j in dependent[:5])
+        raise CollinearError(
+            "treatments that vary beside the nuisance features and each other",
+            f"nothing left of {listed} once the learner's predictions from Z are taken out",
+            "Drop those treatments, or the nuisance features that determine them.",
+        )

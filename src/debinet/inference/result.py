@@ -1,0 +1,357 @@
+"""The one result object of all models: coefficients, intervals, tests, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from debinet.data.labels import read_groups
+from debinet.exceptions import OptionError
+from debinet.inference import multiplicity, simultaneous
+from debinet.inference.aggregation import median_coef, median_covariance
+from debinet.inference.covariance import covariance_of, degrees_of_freedom
+from debinet.inference.hypotheses import WaldTest, wald_test
+from debinet.inference.regression import ResidualRegression
+from debinet.protocols import FloatArray, IntArray
+from debinet.report import tables
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, repr=False)
+class Inference:
+    """Estimates of `y = D coef + f(Z) + e` with all that is needed to judge them.
+
+    The residuals of every row are kept, so another covariance, joint intervals or clusters need
+    no refit. Nothing in here changes: `with_vcov` returns a new object.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the q coefficients.
+    regressions : tuple of ResidualRegression
+        One solved residual regression per repetition of cross-fitting.
+    estimate : FloatArray of shape (q,)
+        Coefficients as an array; `coef` has them by name.
+    covariance : FloatArray of shape (q, q)
+        Their covariance as an array; `vcov` has it by name.
+    vcov_type : str
+        Which covariance it is.
+    df : float
+        Degrees of freedom of the t distribution used for intervals and p-values.
+    method : str
+        How the estimates were made, in words.
+    outcome : str
+        Name of y.
+    facts : mapping from str to str
+        What was run, for the summary.
+    notes : tuple of str
+        What a reader must know.
+    groups : IntArray of shape (n, ways), optional
+        Clusters given to fit.
+    seed : int
+        The `random_state` that repeats the fit; also drives the joint intervals.
+
+    Examples
+    --------
+    >>> import debinet as dn
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X, y, truth = dn.datasets.make_sparse_linear(n=200, random_state=0)
+    >>> model = dn.PartiallyLinear(["d1", "d2"], LinearRegression(), random_state=0).fit(X, y)
+    >>> model.result_.confint().round(2)
+        lower  upper
+    d1   0.83   1.13
+    d2  -0.66  -0.38
+    """
+
+    names: tuple[str, ...]
+    regressions: tuple[ResidualRegression, ...]
+    estimate: FloatArray
+    covariance: FloatArray
+    vcov_type: str
+    df: float
+    method: str
+    outcome: str = "y"
+    facts: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    groups: IntArray | None = None
+    seed: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of rows used."""
+        return self.regressions[0].n
+
+    @property
+    def coef(self) -> pd.Series:
+        """Coefficients by name."""
+        return self._series(self.estimate, "coef")
+
+    @property
+    def vcov(self) -> pd.DataFrame:
+        """Covariance of the coefficients by name."""
+        return pd.DataFrame(self.covariance.copy(), index=self._index(), columns=self._index())
+
+    @property
+    def se(self) -> pd.Series:
+        """Standard errors by name."""
+        return self._series(np.sqrt(np.diag(self.covariance)), "se")
+
+    @property
+    def statistic(self) -> pd.Series:
+        """`coef / se` by name."""
+        return self._series(self._t(), "statistic")
+
+    @property
+    def pvalue(self) -> pd.Series:
+        """Two-sided p-values of `coef = 0` by name."""
+        return self._series(2 * stats.t.sf(np.abs(self._t()), self.df), "pvalue")
+
+    @property
+    def scores(self) -> FloatArray:
+        """Score of every row, of shape (repetitions, n, q)."""
+        return np.stack([regression.scores for regression in self.regressions])
+
+    def confint(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
+        """Return intervals with columns `lower` and `upper`.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level.
+        joint : bool
+            False: each interval covers with probability `level`. True: all of them at once do
+            (sup-t band from the Gaussian multiplier bootstrap).
+        """
+        _require_level(level)
+        if joint and self.names:
+            reach = simultaneous.critical_value(self.covariance, self.df, level, self.seed)
+        else:
+            reach = float(stats.t.ppf((1 + level) / 2, self.df))
+        coef, se = self.estimate, np.sqrt(np.diag(self.covariance))
+        bounds = {"lower": coef - reach * se, "upper": coef + reach * se}
+        return pd.DataFrame(bounds, index=self._index())
+
+    def with_vcov(self, kind: str, groups: Any = None) -> Inference:
+        """Return the same estimates with another covariance; nothing is fitted again.
+
+        Parameters
+        ----------
+        kind : {"iid", "HC0", "HC1", "HC2", "HC3", "cluster", "smoother"}
+            Name of the covariance.
+        groups : array or series of shape (n,), or two columns, optional
+            For `"cluster"`: the clusters, by default those given to fit.
+        """
+        rows = self.regressions[0].R_y.size
+        codes = self.groups if groups is None else read_groups(groups, rows)
+        return replace(self, **_spread(self.regressions, kind, codes), groups=codes)
+
+    def wald_test(self, R: Any = None, r: Any = None) -> WaldTest:
+        """Test `R coef = r`; by default that all coefficients are zero.
+
+        Parameters
+        ----------
+        R : array or DataFrame of shape (m, q), or names of coefficients, optional
+            Hypotheses; names stand for "these are zero".
+        r : float or array of shape (m,), optional
+            Right-hand sides, zero by default.
+        """
+        matrix = self._hypotheses(R)
+        right = np.zeros(len(matrix)) if r is None else np.asarray(r, dtype=np.float64)
+        if right.ndim == 0:
+            right = np.full(len(matrix), float(right))
+        return wald_test(self.estimate, self.covariance, self.df, matrix, right)
+
+    def adjust(self, method: str) -> pd.Series:
+        """Return p-values adjusted for testing all coefficients.
+
+        Parameters
+        ----------
+        method : {"holm", "bh", "romano-wolf"}
+            Holm and Romano-Wolf control the chance of any false rejection, Benjamini-Hochberg
+            the expected share of false ones. Romano-Wolf uses the correlations and rejects more.
+        """
+        if method == "romano-wolf":
+            adjusted = simultaneous.romano_wolf(self._t(), self.covariance, self.df, self.seed)
+        elif method in _ADJUSTMENTS:
+            adjusted = _ADJUSTMENTS[method](self.pvalue.to_numpy())
+        else:
+            raise OptionError(
+                f"method to be one of {[*_ADJUSTMENTS, 'romano-wolf']}",
+                repr(method),
+                "Use 'holm' if in doubt.",
+            )
+        return self._series(adjusted, f"pvalue ({method})")
+
+    def to_frame(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
+        """Return coef, se, statistic, pvalue, lower and upper, one row per coefficient."""
+        parts = [self.coef, self.se, self.statistic, self.pvalue, self.confint(level, joint)]
+        return pd.concat(parts, axis=1)
+
+    def summary(self, level: float = 0.95, joint: bool = False) -> str:
+        """Return the result as text."""
+        title = f"{self.method} of {self.outcome}"
+        kind = "joint" if joint else "pointwise"
+        facts = {
+            **self.facts,
+            "covariance": f"{self.vcov_type}, t distribution with {self.df:g} degrees of freedom",
+            "intervals": f"{100 * level:g} %, {kind}",
+        }
+        return tables.summary_text(title, facts, self.to_frame(level, joint), self.notes)
+
+    def to_markdown(self, level: float = 0.95, joint: bool = False) -> str:
+        """Return the coefficient table in Markdown."""
+        return tables.markdown_table(self.to_frame(level, joint))
+
+    def to_latex(self, level: float = 0.95, joint: bool = False, caption: str | None = None) -> str:
+        """Return the coefficient table in LaTeX (booktabs)."""
+        return tables.latex_table(self.to_frame(level, joint), caption)
+
+    def to_html(self, level: float = 0.95, joint: bool = False) -> str:
+        """Return the coefficient table in HTML."""
+        caption = f"{self.method} of {self.outcome}; n = {self.n}; covariance {self.vcov_type}"
+        return tables.html_table(self.to_frame(level, joint), caption)
+
+    def plot(
+        self,
+        level: float = 0.95,
+        joint: bool = False,
+        *,
+        truth: Mapping[str, float] | pd.Series | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw a forest plot and return its axes.
+
+        Parameters
+        ----------
+        level, joint
+            As in `confint`.
+        truth : Series or mapping, optional
+            Known coefficients by name, drawn beside the estimates.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        """
+        from debinet.report.forest import forest_plot
+
+        known = None if truth is None else pd.Series(truth)
+        label = f"effect on {self.outcome}, {100 * level:g} % {'joint ' if joint else ''}intervals"
+        return forest_plot(self.to_frame(level, joint), truth=known, ax=ax, label=label)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the result to `path`: JSON and arrays in one file, no pickle. See `dn.load`."""
+        from debinet.inference.storage import save
+
+        save(self, path)
+
+    def __repr__(self) -> str:
+        return f"<Inference: {len(self.names)} coefficient(s), n={self.n}, {self.vcov_type}>"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    @property
+    def __maketables_coef_table__(self) -> pd.DataFrame:
+        frame = self.to_frame()
+        frame.columns = pd.Index(["b", "se", "t", "p", "ci95l", "ci95u"])
+        return frame.rename_axis("Coefficient")
+
+    def __maketables_stat__(self, key: str) -> float | str | None:
+        return {"N": self.n, "vcov_type": self.vcov_type, "se_type": self.vcov_type}.get(key)
+
+    @property
+    def __maketables_depvar__(self) -> str:
+        return self.outcome
+
+    @property
+    def __maketables_vcov_info__(self) -> dict[str, str]:
+        return {"vcov_type": self.vcov_type}
+
+    @property
+    def __maketables_default_stat_keys__(self) -> list[str]:
+        return ["N", "se_type"]
+
+    def _index(self) -> pd.Index:
+        return pd.Index(self.names, dtype=object)
+
+    def _series(self, values: FloatArray, name: str) -> pd.Series:
+        return pd.Series(values.copy(), index=self._index(), name=name)
+
+    def _t(self) -> FloatArray:
+        # A perfect fit has no standard error: 0/0 is not a number, b/0 is infinite.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.estimate / np.sqrt(np.diag(self.covariance))
+
+    def _hypotheses(self, R: Any) -> FloatArray:
+        if R is None:
+            return np.eye(len(self.names))
+        if isinstance(R, pd.DataFrame):
+            return R.reindex(columns=list(self.names), fill_value=0.0).to_numpy(dtype=np.float64)
+        wanted = [R] if isinstance(R, str) else R
+        if isinstance(wanted, Sequence) and all(isinstance(name, str) for name in wanted):
+            unknown = [name for name in wanted if name not in self.names]
+            if unknown:
+                raise OptionError(
+                    f"names among {list(self.names)[:8]}", repr(unknown[0]), "Check the spelling."
+                )
+            return np.eye(len(self.names))[[self.names.index(name) for name in wanted]]
+        return np.atleast_2d(np.asarray(R, dtype=np.float64))
+
+
+def infer(
+    regressions: Sequence[ResidualRegression],
+    names: Sequence[str],
+    vcov: str,
+    *,
+    method: str,
+    outcome: str = "y",
+    facts: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+    groups: IntArray | None = None,
+    seed: int = 0,
+) -> Inference:
+    """Make an `Inference` from solved residual regressions, one per repetition."""
+    solved = tuple(regressions)
+    return Inference(
+        names=tuple(names),
+        regressions=solved,
+        **_spread(solved, vcov, groups),
+        method=method,
+        outcome=outcome,
+        facts=dict(facts or {}),
+        notes=tuple(notes),
+        groups=groups,
+        seed=seed,
+    )
+
+
+def _spread(
+    regressions: tuple[ResidualRegression, ...], kind: str, groups: IntArray | None
+) -> dict[str, Any]:
+    coefs = [regression.coef for regression in regressions]
+    covariances = [covariance_of(regression, kind, groups) for regression in regressions]
+    return {
+        "estimate": median_coef(coefs),
+        "covariance": median_covariance(coefs, covariances),
+        "vcov_type": kind,
+        "df": degrees_of_freedom(regressions[0], kind, groups),
+    }
+
+
+def _require_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise OptionError(
+            "a confidence level between 0 and 1", repr(level), "Use level=0.95 for 95 % intervals."
+        )
+
+
+_ADJUSTMENTS = {"holm": multiplicity.holm, "bh": multiplicity.benjamini_hochberg}

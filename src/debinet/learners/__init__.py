@@ -1,0 +1,1 @@
+"""Learners of `E([y, D] | Z)` and the engine that cross-fits them."""

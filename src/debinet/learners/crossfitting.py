@@ -1,0 +1,133 @@
+"""The cross-fitting engine: held-out predictions of every row, for any learner and any folds."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from debinet._random import named_seed
+from debinet.data.folds import Fold, Folds
+from debinet.exceptions import LearnerError
+from debinet.learners.adapter import (
+    FittedLearner,
+    closed_form,
+    fit_learner,
+    guarded,
+    set_seeds,
+    weight_arguments,
+)
+from debinet.protocols import FloatArray
+
+
+@dataclass(frozen=True)
+class Heldout:
+    """What cross-fitting hands on.
+
+    Attributes
+    ----------
+    predictions : FloatArray of shape (n, m)
+        For every row, predictions by a model that did not see its fold.
+    fits : tuple of FittedLearner
+        The models behind them: one per fold, or one of all rows for closed forms.
+    learner : object
+        What to pass to cross-fit other targets on the same Z: a closed-form learner may keep its
+        factorization there.
+    """
+
+    predictions: FloatArray
+    fits: tuple[FittedLearner, ...]
+    learner: Any
+
+    def predict(self, Z: FloatArray) -> FloatArray:
+        """Predict new rows by the average of the models, as in the paper's Algorithm 4."""
+        return np.mean([fit.predict(Z) for fit in self.fits], axis=0)
+
+
+def cross_fit(
+    learner: Any,
+    Z: FloatArray,
+    M: FloatArray,
+    folds: Folds,
+    *,
+    seed: int,
+    weights: FloatArray | None = None,
+    n_jobs: int | None = None,
+) -> Heldout:
+    """Predict every row of M from models fitted without its fold.
+
+    Parameters
+    ----------
+    learner : learner
+        Multi-output learners are fitted once per fold for all columns, others once per column;
+        those with a `heldout` method are fitted once.
+    Z : FloatArray of shape (n, p - q)
+        Nuisance features.
+    M : FloatArray of shape (n, m)
+        Targets.
+    folds : Folds
+        Who is held out with whom.
+    seed : int
+        Every model's random state is derived from it and the number of its fold, so the result
+        does not depend on `n_jobs`.
+    weights : FloatArray of shape (n,), optional
+        Sample weights.
+    n_jobs : int, optional
+        Folds fitted at the same time, in threads unless a joblib context says otherwise.
+    """
+    job = _Job(learner, Z, M, seed, weights)
+    if closed_form(learner) and (folds.complementary or folds.in_sample):
+        return _in_closed_form(job, folds)
+    # Threads: the same numerical libraries with the same settings as one worker, so the same
+    # bits, and no copies of the data.
+    work = (delayed(_predict_fold)(job, fold, k) for k, fold in enumerate(folds))
+    done = Parallel(n_jobs=n_jobs, prefer="threads")(work)
+    predictions = np.empty_like(M)
+    for fold, (fold_predictions, _) in zip(folds, done, strict=True):
+        predictions[fold.test] = fold_predictions
+    return Heldout(predictions, tuple(fit for _, fit in done), learner)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """The arguments of `cross_fit` that all folds share."""
+
+    learner: Any
+    Z: FloatArray
+    M: FloatArray
+    seed: int
+    weights: FloatArray | None
+
+
+def _predict_fold(job: _Job, fold: Fold, number: int) -> tuple[FloatArray, FittedLearner]:
+    train = fold.train(len(job.Z))
+    fit = fit_learner(
+        job.learner,
+        job.Z[train],
+        job.M[train],
+        seed=named_seed(job.seed, "fold", number),
+        weights=None if job.weights is None else job.weights[train],
+    )
+    return fit.predict(job.Z[fold.test]), fit
+
+
+def _in_closed_form(job: _Job, folds: Folds) -> Heldout:
+    # A shallow copy, not a clone: a factorization of this very Z may be at hand.
+    model = copy(job.learner)
+    set_seeds(model, job.seed, "joint")
+    arguments = weight_arguments(model, job.weights)
+    if folds.in_sample:
+        guarded(model, lambda: model.fit(job.Z, job.M, **arguments))
+        predictions = np.asarray(model.predict(job.Z)).reshape(job.M.shape)
+    else:
+        predictions = guarded(model, lambda: model.heldout(job.Z, job.M, folds, **arguments))
+    if predictions.shape != job.M.shape or not np.isfinite(predictions).all():
+        raise LearnerError(
+            f"finite held-out predictions of shape {job.M.shape}",
+            f"shape {predictions.shape} from {type(model).__name__}.heldout",
+            "Check the learner's heldout method with debinet.testing.check_learner.",
+        )
+    return Heldout(predictions, (FittedLearner((model,), np.ones(job.M.shape[1])),), model)

@@ -1,0 +1,1 @@
+"""Estimators that tie data, learners and inference together."""

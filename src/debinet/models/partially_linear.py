@@ -1,0 +1,210 @@
+"""`PartiallyLinear`: effects of named features, everything else learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from debinet._random import RandomState, named_generator, named_seed, root_seed
+from debinet.data.dataset import Dataset
+from debinet.data.folds import Folds, make_folds
+from debinet.data.tables import read_table
+from debinet.inference.result import infer
+from debinet.learners.adapter import closed_form
+from debinet.learners.named import resolve_learner
+from debinet.models.partialling import partial_out, require_score
+from debinet.models.score_parameter import ScoreParameter, score_name
+from debinet.protocols import FloatArray
+
+
+class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
+
+    A learner estimates `E(y|Z)` and `E(D|Z)`; each row is predicted by models that did not see
+    it; least squares of the residual of y on the residuals of D gives the coefficients.
+
+    Parameters
+    ----------
+    treatments : str, int or sequence of them
+        Columns of X that make up D, by name or position. All other columns are Z.
+    learner : {"wide", "zero"} or regressor
+        Learns the conditional means. `"wide"` is an over-parameterized network in its
+        infinite-width limit (`WideNet`), `"zero"` predicts the mean (ordinary least squares of y
+        on D), and any scikit-learn regressor will do.
+    crossfit : {"auto", "loo"}, int, (int, int), splitter, list of (train, test) pairs, or None
+        How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
+        learners that have it in closed form and 5 folds for others; None is the paper's in-sample
+        residuals, for learners that cannot overfit.
+    score : {"structured", "robinson", "dml1", "dml2"}
+        `"robinson"` regresses residuals on residuals. `"structured"` learns the outcome's mean as
+        `g(Z) + E(D|Z) coef`, which is more precise when D explains much of y. `"dml1"` and
+        `"dml2"` are double machine learning as published.
+    n_jobs : int, optional
+        Folds fitted at the same time. The result does not depend on it.
+    random_state : int, numpy random generator, or None
+        Decides the folds and every random state of the learner that was left open.
+
+    Attributes
+    ----------
+    result_ : Inference
+        Coefficients, covariance, intervals, tests, tables.
+    coef_ : FloatArray of shape (q,)
+        The coefficients as an array.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X had names.
+
+    References
+    ----------
+    Robinson (1988), Root-N-consistent semiparametric regression, Econometrica 56.
+    Chernozhukov et al. (2018), Double/debiased machine learning, Econometrics Journal 21.
+
+    Examples
+    --------
+    >>> import debinet as dn
+    >>> from sklearn.linear_model import LassoCV
+    >>> X, y, truth = dn.datasets.make_sparse_linear(n=500, random_state=0)
+    >>> model = dn.PartiallyLinear(["d1", "d2"], LassoCV(), random_state=0).fit(X, y)
+    >>> model.result_.coef.round(2).to_dict(), truth.to_dict()
+    ({'d1': 0.99, 'd2': -0.48}, {'d1': 1.0, 'd2': -0.5})
+    """
+
+    score: Any = ScoreParameter()
+
+    def __init__(
+        self,
+        treatments: str | int | Sequence[str | int],
+        learner: Any = "wide",
+        *,
+        crossfit: Any = "auto",
+        score: str = "structured",
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.treatments = treatments
+        self.learner = learner
+        self.crossfit = crossfit
+        self.score = score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Estimate the coefficients.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            numpy, pandas, polars or arrow. Text and categorical columns outside of `treatments`
+            are one-hot encoded; missing values are an error.
+        y : array or series of shape (n,)
+            Outcome.
+        groups : array or series of shape (n,), or two columns, optional
+            Clusters. A cluster is never split between training and held-out rows, and the
+            covariance allows for dependence within it.
+        sample_weight : array or series of shape (n,), optional
+            Weights of the rows, for the learner and for the regression on residuals.
+        """
+        learner = resolve_learner(self.learner)
+        data = Dataset.from_any(
+            X,
+            y,
+            self.treatments,
+            groups=groups,
+            sample_weight=sample_weight,
+            needs_controls=not isinstance(self.learner, str) or self.learner != "zero",
+        )
+        validate_data(self, X, skip_check_array=True)
+        seed, score = root_seed(self.random_state), score_name(self)
+        repetitions = make_folds(
+            self.crossfit,
+            data.n,
+            named_generator(seed, "folds"),
+            groups=data.groups,
+            closed_form=closed_form(learner),
+        )
+        require_score(score, repetitions)
+        fresh = clone(learner, safe=False)
+        self._parts = tuple(
+            partial_out(
+                data, fresh, folds, score, seed=named_seed(seed, "learner", k), n_jobs=self.n_jobs
+            )
+            for k, folds in enumerate(repetitions)
+        )
+        self._schema = data.schema
+        self.result_ = infer(
+            [part.regression for part in self._parts],
+            data.schema.treatment_names,
+            _default_vcov(score, data),
+            method="Partially linear model",
+            outcome=data.outcome,
+            facts=_facts(data, learner, repetitions, score),
+            notes=_notes(data, repetitions),
+            groups=data.groups,
+            seed=seed,
+        )
+        self.coef_ = self.result_.estimate.copy()
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
+        D, Z = self._split(X)
+        m_y, m_D = self._conditional_means(Z)
+        return m_y + (D - m_D) @ self.result_.estimate
+
+    def nuisance(self, X: Any) -> FloatArray:
+        """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
+        _, Z = self._split(X)
+        m_y, m_D = self._conditional_means(Z)
+        return m_y - m_D @ self.result_.estimate
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's parameters."""
+        return {**super().get_params(deep=deep), "score": score_name(self)}
+
+    def _split(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        check_is_fitted(self, "result_")
+        table = read_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._schema.split(table)
+
+    def _conditional_means(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        means = [part.conditional_means(Z) for part in self._parts]
+        return np.mean([m_y for m_y, _ in means], axis=0), np.mean(
+            [m_D for _, m_D in means], axis=0
+        )
+
+
+def _default_vcov(score: str, data: Dataset) -> str:
+    if data.groups is not None:
+        return "cluster"
+    # HC0 is the variance that double machine learning was published with.
+    return "HC0" if score in {"dml1", "dml2"} else "HC3"
+
+
+def _facts(data: Dataset, learner: Any, repetitions: Sequence[Folds], score: str) -> dict[str, str]:
+    times = f", {len(repetitions)} times, median" if len(repetitions) > 1 else ""
+    return {
+        "model": f"{data.outcome} = D b + f(Z) + e",
+        "rows": f"{data.n}",
+        "columns": f"{data.D.shape[1]} of interest (D), {data.Z.shape[1]} nuisance (Z)",
+        "learner": type(learner).__name__,
+        "cross-fitting": repetitions[0].label + times,
+        "score": score,
+    }
+
+
+def _notes(data: Dataset, repetitions: Sequence[Folds]) -> tuple[str, ...]:
+    notes = list(data.schema.notes)
+    if repetitions[0].in_sample:
+        notes.append(
+            "residuals are in-sample: intervals are too narrow if the learner fits noise; "
+            "crossfit='auto' protects against that"
+        )
+    if data.weights is not None:
+        notes.append("rows are weighted")
+    return tuple(notes)

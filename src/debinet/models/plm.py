@@ -1,0 +1,111 @@
+"""`plm`: the formula front end of `PartiallyLinear`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from debinet.data.formula import Design, apply_formula, read_formula
+from debinet.inference.result import Inference
+from debinet.models.partially_linear import PartiallyLinear
+from debinet.protocols import FloatArray
+
+
+@dataclass(frozen=True, repr=False)
+class FormulaFit:
+    """A fitted formula: a `PartiallyLinear` that takes data frames with the formula's variables.
+
+    Attributes
+    ----------
+    formula : str
+        As given.
+    model : PartiallyLinear
+        The fitted model of the formula's columns.
+    design : Design
+        How the formula turns data into columns.
+    """
+
+    formula: str
+    model: PartiallyLinear
+    design: Design
+
+    @property
+    def result_(self) -> Inference:
+        """Coefficients, covariance, intervals, tests, tables."""
+        return self.model.result_
+
+    def predict(self, data: Any) -> FloatArray:
+        """Predict the outcome for new data, which need not have it."""
+        return self.model.predict(apply_formula(self.design, data))
+
+    def nuisance(self, data: Any) -> FloatArray:
+        """Return the estimate of f(Z) for new data."""
+        return self.model.nuisance(apply_formula(self.design, data))
+
+    def summary(self, level: float = 0.95, joint: bool = False) -> str:
+        """Return the result as text."""
+        return f"{self.formula}\n\n{self.result_.summary(level, joint)}"
+
+    def __repr__(self) -> str:
+        return f"<FormulaFit: {self.formula!r}, n={self.result_.n}>"
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return self.result_.to_html()
+
+
+def plm(
+    formula: str,
+    data: Any,
+    learner: Any = "wide",
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    **options: Any,
+) -> FormulaFit:
+    """Fit a partially linear model given by a formula.
+
+    Parameters
+    ----------
+    formula : str
+        `"outcome ~ treatments | controls"`. Anything formulaic knows: `C(region)`, `log(x)`,
+        `a:b`, `bs(x, df=4)`; `.` stands for all other columns.
+    data : data frame
+        pandas, polars or arrow.
+    learner : {"wide", "zero"} or regressor
+        As for `PartiallyLinear`.
+    groups, sample_weight : column name(s) of data, or arrays, optional
+        As for `PartiallyLinear.fit`.
+    **options
+        Further parameters of `PartiallyLinear`.
+
+    Examples
+    --------
+    >>> import debinet as dn
+    >>> from sklearn.linear_model import LassoCV
+    >>> X, y, _ = dn.datasets.make_sparse_linear(n=500, random_state=0)
+    >>> fit = dn.plm("y ~ d1 + d2 | z1 + z2 + z3", X.assign(y=y), LassoCV(), random_state=0)
+    >>> list(fit.result_.names)
+    ['d1', 'd2']
+    """
+    design = read_formula(formula, data)
+    model = PartiallyLinear(list(design.treatments), learner, **options)
+    model.fit(
+        design.X,
+        design.y,
+        groups=_column(data, groups),
+        sample_weight=_column(data, sample_weight),
+    )
+    return FormulaFit(formula, model, design)
+
+
+def _column(data: Any, wanted: Any) -> Any:
+    """Look names up in the data; arrays pass through."""
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if isinstance(names, (list, tuple)) and names and all(isinstance(v, str) for v in names):
+        from debinet.data.formula import pick_columns
+
+        return pick_columns(data, names)
+    return wanted

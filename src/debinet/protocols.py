@@ -1,0 +1,59 @@
+"""What the library asks of the parts that users may bring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from debinet.data.folds import Folds
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """Learns `E(M | Z)` for all columns of `M`.
+
+    Any scikit-learn regressor is one. A learner that declares no scikit-learn tags must accept a
+    two-dimensional `M` and return predictions of the same width.
+    """
+
+    def fit(self, Z: Any, M: Any) -> Self: ...
+
+    def predict(self, Z: Any) -> Any: ...
+
+
+@runtime_checkable
+class HeldoutLearner(Learner, Protocol):
+    """A learner that knows, without refitting, what it would have predicted for rows left out.
+
+    `heldout(Z, M, folds)` fits on all rows (afterwards `predict` works) and returns the
+    predictions, of the shape of `M`, that a fit without each fold would have made for it, at the
+    tuning parameters of the fit on all rows. `folds` is always a partition of the rows in which
+    each fold is predicted from all the other rows.
+    """
+
+    def heldout(
+        self, Z: FloatArray, M: FloatArray, folds: Folds, sample_weight: FloatArray | None = None
+    ) -> FloatArray: ...
+
+
+@runtime_checkable
+class Selector(Protocol):
+    """Chooses columns of `X`. Any scikit-learn feature selector is one."""
+
+    def fit(self, X: Any, y: Any) -> Self: ...
+
+    def get_support(self) -> Any: ...
+
+
+@runtime_checkable
+class Splitter(Protocol):
+    """A scikit-learn cross-validation splitter."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any: ...

@@ -1,0 +1,1 @@
+"""Tables and plots. Everything here works on frames and computes no statistic."""
