@@ -5,6 +5,7 @@ from debinet.data.designs import (
     make_ccddhnr2018,
     make_smooth_nonlinear,
     make_sparse_linear,
+    make_survey,
     make_table1,
     make_table2,
 )
@@ -14,6 +15,7 @@ __all__ = [
     "make_ccddhnr2018",
     "make_smooth_nonlinear",
     "make_sparse_linear",
+    "make_survey",
     "make_table1",
     "make_table2",
 ]

@@ -151,8 +151,9 @@ def read_weights(sample_weight: Any, n: int) -> FloatArray:
     require_length(weights.size, n, "sample_weight")
     if (weights < 0).any() or (weights > 0).sum() < 2:
         raise InputError(
-            "non-negative weights, at least two of them positive",
-            f"a minimum of {weights.min():g} and {int((weights > 0).sum())} positive weights",
+            "weights that are not negative, at least two of them not zero",
+            f"sample_weight with minimum {weights.min():g} and "
+            f"{int((weights == 0).sum())} of {n} weights zero",
             "Check sample_weight.",
         )
     return weights

@@ -35,7 +35,7 @@ def make_sparse_linear(
     p: int = 20,
     *,
     effects: tuple[float, ...] = (1.0, -0.5),
-    random_state: RandomState,
+    random_state: RandomState = None,
 ) -> Simulated:
     """Make a linear design in which a few of many correlated controls drive both D and y.
 
@@ -64,7 +64,7 @@ def make_smooth_nonlinear(
     p: int = 10,
     *,
     effects: tuple[float, ...] = (1.0, -0.5),
-    random_state: RandomState,
+    random_state: RandomState = None,
 ) -> Simulated:
     """Make a design in which sines, absolute values and products of Z act on both D and y.
 
@@ -88,6 +88,36 @@ def make_smooth_nonlinear(
     D = np.column_stack([shapes[j % 2] + rng.normal(size=n) for j in range(len(effects))])
     y = D @ np.asarray(effects) + wave + kink + product + rng.normal(size=n)
     return _simulated(D, Z, y, effects)
+
+
+def make_survey(
+    n: int = 500,
+    *,
+    effects: tuple[float, ...] = (0.5, -0.25),
+    random_state: RandomState = None,
+) -> Simulated:
+    """Make a design like a survey: yes/no answers and small scales that shift both D and y.
+
+    Six controls are fair coins, two are scales from 0 to 4. `D_j = Z a_j + v_j` and
+    `y = D effects + Z b + e` with a few of them active. What there is to learn is easy for
+    penalized regressions and for trees alike.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    effects : tuple of float
+        True coefficients.
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "survey")
+    Z = np.column_stack([rng.integers(0, 2, size=(n, 6)), rng.integers(0, 5, size=(n, 2))])
+    on_D = np.array([1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.25, 0.0])
+    on_y = np.array([1.0, 0.0, 1.0, 0.0, 0.0, 0.0, -0.25, 0.0])
+    D = np.column_stack([Z @ np.roll(on_D, j) + rng.normal(size=n) for j in range(len(effects))])
+    y = D @ np.asarray(effects) + Z @ on_y + rng.normal(size=n)
+    return _simulated(D, Z.astype(np.float64), y, effects)
 
 
 def make_ccddhnr2018(

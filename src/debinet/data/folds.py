@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -202,21 +203,12 @@ def make_folds(
             return (leave_one_out(n, groups),)
     if isinstance(crossfit, (int, np.integer)) and not isinstance(crossfit, bool):
         crossfit = (int(crossfit), 1)
-    if isinstance(crossfit, tuple) and _is_count(crossfit):
+    if isinstance(crossfit, tuple) and _counts(crossfit):
         k, repeats = crossfit
         return tuple(k_folds(n, k, rng, groups) for _ in range(repeats))
-    if isinstance(crossfit, Splitter):
-        first = None if groups is None else groups[:, 0]
-        try:
-            pairs = list(crossfit.split(np.zeros((n, 1)), np.zeros(n), first))
-        except (ValueError, TypeError) as error:
-            raise FoldError(
-                f"a splitter that can split {n} rows",
-                f"{crossfit} failing with: {error}",
-                "Use fewer folds, or pass `groups` to fit if the splitter needs them.",
-            ) from error
-        return ready_made(n, pairs, groups)
-    if isinstance(crossfit, Iterable) and not isinstance(crossfit, (str, bytes)):
+    if isinstance(crossfit, Splitter) and not isinstance(crossfit, (str, bytes)):
+        return ready_made(n, _split(crossfit, n, groups), groups)
+    if isinstance(crossfit, Iterable) and not isinstance(crossfit, (str, bytes, tuple)):
         return ready_made(n, crossfit, groups)
     raise OptionError(
         "crossfit to be 'auto', 'loo', a number of folds >= 2, a pair (folds, repetitions), "
@@ -226,7 +218,22 @@ def make_folds(
     )
 
 
-def _is_count(pair: tuple[Any, ...]) -> bool:
+def _split(splitter: Splitter, n: int, groups: IntArray | None) -> list[tuple[Any, Any]]:
+    first = None if groups is None else groups[:, 0]
+    try:
+        with warnings.catch_warnings():
+            # Whether the folds split a group is checked on the folds themselves.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            return list(splitter.split(np.zeros((n, 1)), np.zeros(n), first))
+    except (ValueError, TypeError) as error:
+        raise FoldError(
+            f"a splitter that can split {n} rows",
+            f"{splitter} failing with: {error}",
+            "Use fewer folds, or pass `groups` to fit if the splitter needs them.",
+        ) from error
+
+
+def _counts(pair: tuple[Any, ...]) -> bool:
     whole = [isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in pair]
     return len(pair) == 2 and all(whole) and pair[0] >= 2 and pair[1] >= 1
 

@@ -80,11 +80,12 @@ def _parse(formula: str, columns: list[str]) -> tuple[Any, Any, Any]:
 
     try:
         parsed = Formula(formula, _context={"__formulaic_variables_available__": columns})
-        treatments, controls = parsed.rhs
-        outcome = parsed.lhs
+        outcome, parts = parsed.lhs, parsed.rhs
     except Exception as error:
         raise _unreadable(formula, error) from error
-    return outcome, treatments, controls
+    if not isinstance(parts, tuple) or len(parts) != 2:
+        raise _unreadable(formula, ValueError("the right-hand side needs one '|'"))
+    return outcome, *parts
 
 
 def _unreadable(formula: Any, error: Exception) -> FormulaError:
@@ -123,7 +124,8 @@ def _as_frame(data: Any) -> pd.DataFrame:
             type(data).__name__,
             "Formulas need column names.",
         )
-    return frame.to_pandas()
+    pandas = frame.to_pandas()
+    return pd.DataFrame(pandas)
 
 
 def pick_columns(data: Any, names: list[str]) -> Any:

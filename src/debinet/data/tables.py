@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from narwhals.exceptions import DuplicateError
 from scipy import sparse
 
 from debinet.exceptions import (
@@ -45,7 +46,7 @@ class Table:
     @property
     def n(self) -> int:
         """Number of rows."""
-        return self.values.shape[0]
+        return len(self.values)
 
 
 def read_table(X: Any) -> Table:
@@ -56,7 +57,10 @@ def read_table(X: Any) -> Table:
             f"a sparse {type(X).__name__}",
             "Convert it with X.toarray(): sparse input is not supported.",
         )
-    native = nw.from_native(X, pass_through=True)
+    try:
+        native = nw.from_native(X, pass_through=True)
+    except DuplicateError as error:
+        raise _repeated_names(str(error)) from error
     if isinstance(native, nw.LazyFrame):
         raise ColumnTypeError(
             "data in memory", f"a lazy {type(X).__name__}", "Call .collect() on it first."
@@ -136,11 +140,7 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     _require_size(frame.shape[0], len(names))
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise DuplicateColumnError(
-            "every column to have its own name",
-            f"repeated names {repeated}",
-            "Rename or drop the repeated columns.",
-        )
+        raise _repeated_names(f"repeated names {repeated}")
     columns = []
     for position, name in enumerate(names):
         series = frame[:, position]
@@ -204,6 +204,12 @@ def _not_a_column(name: str, what: str) -> ColumnTypeError:
         f"column {name!r} to be numeric, boolean, categorical or text",
         what,
         "Convert it to numbers (dates, for example, to days since a start) or drop it.",
+    )
+
+
+def _repeated_names(came: str) -> DuplicateColumnError:
+    return DuplicateColumnError(
+        "every column to have its own name", came, "Rename or drop the repeated columns."
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
-from debinet.exceptions import InputError
+from debinet.exceptions import InputError, OptionError
 from debinet.protocols import FloatArray
 
 
@@ -29,6 +32,32 @@ class WaldTest:
     df_num: int
     df_denom: float
     pvalue: float
+
+
+def hypothesis_matrix(R: Any, names: tuple[str, ...]) -> FloatArray:
+    """Return R of shape (m, q) from an array, a frame by name, names of coefficients, or None.
+
+    Names stand for "this coefficient is zero", None for "all are".
+    """
+    identity = np.eye(len(names))
+    if R is None:
+        return identity
+    if isinstance(R, pd.DataFrame):
+        _require_known([str(column) for column in R.columns], names)
+        return R.reindex(columns=list(names), fill_value=0.0).to_numpy(dtype=np.float64)
+    wanted = [R] if isinstance(R, str) else R
+    if isinstance(wanted, Sequence) and all(isinstance(name, str) for name in wanted):
+        _require_known(wanted, names)
+        return identity[[names.index(name) for name in wanted]]
+    return np.atleast_2d(np.asarray(R, dtype=np.float64))
+
+
+def _require_known(wanted: Sequence[str], names: tuple[str, ...]) -> None:
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        raise OptionError(
+            f"names among {list(names)[:8]}", repr(unknown[0]), "Check the spelling."
+        )
 
 
 def wald_test(

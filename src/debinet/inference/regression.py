@@ -33,6 +33,16 @@ class ResidualRegression:
     coef: FloatArray
     weights: FloatArray | None = None
 
+    def __post_init__(self) -> None:
+        # Contiguous, so that a result computes the same bits after it was saved and loaded; own
+        # copies that cannot be written to, so that it stays what it was.
+        for name in ("R_y", "R_D", "coef", "weights"):
+            value = getattr(self, name)
+            if value is not None:
+                own = np.array(value, dtype=np.float64, order="C")
+                own.flags.writeable = False
+                object.__setattr__(self, name, own)
+
     @property
     def w(self) -> FloatArray:
         """Weights, ones if there are none, of shape (n,)."""
@@ -56,12 +66,13 @@ class ResidualRegression:
     @property
     def bread(self) -> FloatArray:
         """`(R_D' W R_D)^-1`, of shape (q, q)."""
-        return np.linalg.inv(self.R_D.T @ (self.w[:, None] * self.R_D))
+        gram: FloatArray = self.R_D.T @ (self.w[:, None] * self.R_D)
+        return np.asarray(np.linalg.inv(gram), dtype=np.float64)
 
     @property
     def leverage(self) -> FloatArray:
         """Diagonal of the hat matrix of the weighted regression, of shape (n,)."""
-        return self.w * np.einsum("ij,jk,ik->i", self.R_D, self.bread, self.R_D, optimize=True)
+        return np.asarray(self.w * ((self.R_D @ self.bread) * self.R_D).sum(axis=1))
 
 
 def regress(R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None) -> FloatArray:
@@ -72,12 +83,15 @@ def regress(R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None)
     # Columns of unit length, so that treatments on very different scales are solved equally well.
     lengths = np.linalg.norm(left, axis=0)
     solution: FloatArray = np.linalg.lstsq(left / lengths, right, rcond=None)[0]
-    return solution / lengths
+    return np.asarray(solution / lengths)
 
 
-def require_identified(R_D: FloatArray, D: FloatArray, names: Sequence[str]) -> None:
+def require_identified(
+    R_D: FloatArray, D: FloatArray, names: Sequence[str], weights: FloatArray | None = None
+) -> None:
     """Require that something is left of every treatment, on the scale of the treatment itself."""
-    dependent = dependent_columns(R_D / D.std(axis=0))
+    rows = 1.0 if weights is None else np.sqrt(weights / weights.mean())[:, None]
+    dependent = dependent_columns(rows * R_D / D.std(axis=0))
     if dependent:
         listed = ", ".join(repr(names[j]) for j in dependent[:5])
         raise CollinearError(

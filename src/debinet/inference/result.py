@@ -16,7 +16,7 @@ from debinet.exceptions import OptionError
 from debinet.inference import multiplicity, simultaneous
 from debinet.inference.aggregation import median_coef, median_covariance
 from debinet.inference.covariance import covariance_of, degrees_of_freedom
-from debinet.inference.hypotheses import WaldTest, wald_test
+from debinet.inference.hypotheses import WaldTest, hypothesis_matrix, wald_test
 from debinet.inference.regression import ResidualRegression
 from debinet.protocols import FloatArray, IntArray
 from debinet.report import tables
@@ -67,8 +67,8 @@ class Inference:
     >>> model = dn.PartiallyLinear(["d1", "d2"], LinearRegression(), random_state=0).fit(X, y)
     >>> model.result_.confint().round(2)
         lower  upper
-    d1   0.83   1.13
-    d2  -0.66  -0.38
+    d1   0.79   1.11
+    d2  -0.62  -0.24
     """
 
     names: tuple[str, ...]
@@ -163,7 +163,7 @@ class Inference:
         r : float or array of shape (m,), optional
             Right-hand sides, zero by default.
         """
-        matrix = self._hypotheses(R)
+        matrix = hypothesis_matrix(R, self.names)
         right = np.zeros(len(matrix)) if r is None else np.asarray(r, dtype=np.float64)
         if right.ndim == 0:
             right = np.full(len(matrix), float(right))
@@ -192,8 +192,8 @@ class Inference:
 
     def to_frame(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
         """Return coef, se, statistic, pvalue, lower and upper, one row per coefficient."""
-        parts = [self.coef, self.se, self.statistic, self.pvalue, self.confint(level, joint)]
-        return pd.concat(parts, axis=1)
+        columns = {s.name: s for s in (self.coef, self.se, self.statistic, self.pvalue)}
+        return pd.DataFrame(columns).join(self.confint(level, joint))
 
     def summary(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the result as text."""
@@ -266,7 +266,8 @@ class Inference:
         return frame.rename_axis("Coefficient")
 
     def __maketables_stat__(self, key: str) -> float | str | None:
-        return {"N": self.n, "vcov_type": self.vcov_type, "se_type": self.vcov_type}.get(key)
+        stats_by_key: dict[str, float | str] = {"N": self.n, "se_type": self.vcov_type}
+        return stats_by_key.get(key)
 
     @property
     def __maketables_depvar__(self) -> str:
@@ -290,21 +291,6 @@ class Inference:
         # A perfect fit has no standard error: 0/0 is not a number, b/0 is infinite.
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.estimate / np.sqrt(np.diag(self.covariance))
-
-    def _hypotheses(self, R: Any) -> FloatArray:
-        if R is None:
-            return np.eye(len(self.names))
-        if isinstance(R, pd.DataFrame):
-            return R.reindex(columns=list(self.names), fill_value=0.0).to_numpy(dtype=np.float64)
-        wanted = [R] if isinstance(R, str) else R
-        if isinstance(wanted, Sequence) and all(isinstance(name, str) for name in wanted):
-            unknown = [name for name in wanted if name not in self.names]
-            if unknown:
-                raise OptionError(
-                    f"names among {list(self.names)[:8]}", repr(unknown[0]), "Check the spelling."
-                )
-            return np.eye(len(self.names))[[self.names.index(name) for name in wanted]]
-        return np.atleast_2d(np.asarray(R, dtype=np.float64))
 
 
 def infer(

@@ -68,7 +68,7 @@ def load(path: str | PathLike[str]) -> Inference:
         If the file is damaged or not one of ours.
     """
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays["header"].tobytes().decode())
         return _rebuild(header, arrays)

@@ -208,7 +208,7 @@ def _chain(learner: Any) -> Iterator[Any]:
         if hasattr(part, "steps") and part.steps:
             part = part.steps[-1][1]
         else:
-            part = getattr(part, "estimator", None) or getattr(part, "regressor", None)
+            part = getattr(part, "estimator", getattr(part, "regressor", None))
 
 
 def _standard_deviations(M: FloatArray, weights: FloatArray | None) -> FloatArray:

@@ -44,7 +44,7 @@ class Heldout:
 
     def predict(self, Z: FloatArray) -> FloatArray:
         """Predict new rows by the average of the models, as in the paper's Algorithm 4."""
-        return np.mean([fit.predict(Z) for fit in self.fits], axis=0)
+        return np.asarray(np.mean([fit.predict(Z) for fit in self.fits], axis=0))
 
 
 def cross_fit(
@@ -124,10 +124,11 @@ def _in_closed_form(job: _Job, folds: Folds) -> Heldout:
         predictions = np.asarray(model.predict(job.Z)).reshape(job.M.shape)
     else:
         predictions = guarded(model, lambda: model.heldout(job.Z, job.M, folds, **arguments))
+    width: int = job.M.shape[1]
     if predictions.shape != job.M.shape or not np.isfinite(predictions).all():
         raise LearnerError(
             f"finite held-out predictions of shape {job.M.shape}",
             f"shape {predictions.shape} from {type(model).__name__}.heldout",
             "Check the learner's heldout method with debinet.testing.check_learner.",
         )
-    return Heldout(predictions, (FittedLearner((model,), np.ones(job.M.shape[1])),), model)
+    return Heldout(predictions, (FittedLearner((model,), np.ones(width)),), model)

@@ -69,7 +69,7 @@ def partial_out(
     )
     residuals = data.M - joint.predictions
     R_y, R_D = residuals[:, 0], residuals[:, 1:]
-    require_identified(R_D, data.D, data.schema.treatment_names)
+    require_identified(R_D, data.D, data.schema.treatment_names, data.weights)
     if score == "dml1":
         blocks = [fold.test for fold in folds]
         return PartialledOut(fold_averaged(R_y, R_D, blocks, data.weights), joint)

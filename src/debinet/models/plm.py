@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from debinet.data.formula import Design, apply_formula, read_formula
+from debinet.data.formula import Design, apply_formula, pick_columns, read_formula
 from debinet.inference.result import Inference
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.protocols import FloatArray
@@ -105,7 +105,5 @@ def _column(data: Any, wanted: Any) -> Any:
     """Look names up in the data; arrays pass through."""
     names = [wanted] if isinstance(wanted, str) else wanted
     if isinstance(names, (list, tuple)) and names and all(isinstance(v, str) for v in names):
-        from debinet.data.formula import pick_columns
-
-        return pick_columns(data, names)
+        return pick_columns(data, [str(name) for name in names])
     return wanted

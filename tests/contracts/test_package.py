@@ -1,0 +1,82 @@
+"""The package as a whole: what importing it costs and what it offers."""
+
+import doctest
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import pytest
+
+import debinet as dn
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT
+    ).stdout
+
+
+def test_import_takes_less_than_half_a_second():
+    """Median of five warm runs, less the bare interpreter: 0.01 s here, so 0.5 s is far off."""
+
+    def seconds(code):
+        start = perf_counter()
+        run(code)
+        return perf_counter() - start
+
+    run("import debinet")
+    cost = median(seconds("import debinet") - seconds("pass") for _ in range(5))
+    assert cost < 0.5
+
+
+def test_importing_and_fitting_load_nothing_heavy():
+    """torch, dask, matplotlib and numba are imported where they are used."""
+    code = (
+        "import sys, debinet as dn\n"
+        "X, y, _ = dn.datasets.make_sparse_linear(n=50, p=3, random_state=0)\n"
+        "dn.PartiallyLinear(['d1'], 'zero').fit(X, y).result_.summary()\n"
+        "print([m for m in ('torch', 'dask', 'matplotlib', 'numba') if m in sys.modules])"
+    )
+    assert run(code).strip() == "[]"
+
+
+def test_every_public_name_can_be_reached_and_is_documented():
+    for name in dn.__all__:
+        thing = getattr(dn, name)
+        assert thing.__doc__, name
+    assert set(dn.__all__) <= set(dir(dn))
+    with pytest.raises(AttributeError, match="nothing"):
+        dn.nothing  # noqa: B018
+
+
+MODULES = sorted(
+    str(path.relative_to(ROOT / "src").with_suffix("")).replace("/", ".").removesuffix(".__init__")
+    for path in (ROOT / "src" / "debinet").rglob("*.py")
+)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings_run(module):
+    failed, _ = doctest.testmod(
+        import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    )
+    assert failed == 0
+
+
+def test_files_and_functions_stay_readable():
+    """Files under 350 lines, function bodies under 60: a room that grows larger wants a wall."""
+    import ast
+
+    for path in (ROOT / "src" / "debinet").rglob("*.py"):
+        text = path.read_text()
+        assert text.count("\n") <= 350, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) else node.body
+                lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
+                assert lines <= 60, f"{path.name}: {node.name} has {lines} lines"

@@ -1,0 +1,213 @@
+"""The model: scores, folds, groups, weights, prediction, summary."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LassoCV, LinearRegression, Ridge
+from sklearn.model_selection import GroupKFold, KFold
+
+import debinet as dn
+from debinet.exceptions import CollinearError, FoldError, InputError, LearnerError, OptionError
+
+
+def model_of(learner=None, **options):
+    options = {"random_state": 0, **options}
+    return dn.PartiallyLinear(
+        ["d1", "d2"], LinearRegression() if learner is None else learner, **options
+    )
+
+
+def test_dml1_is_the_mean_over_folds(small):
+    X, y = small
+    folds = list(KFold(3).split(X))
+    model = model_of(Ridge(), crossfit=KFold(3), score="dml1").fit(X, y)
+    solved = model.result_.regressions[0]
+    by_hand = [
+        np.linalg.lstsq(solved.R_D[test], solved.R_y[test], rcond=None)[0] for _, test in folds
+    ]
+    np.testing.assert_allclose(model.coef_, np.mean(by_hand, axis=0))
+
+
+def test_structured_by_hand(small):
+    """Two rounds of: learn g on y - D b, put e + R_D b for R_y, solve."""
+    X, y = small
+    folds = list(KFold(4).split(X))
+    D, Z = X[["d1", "d2"]].to_numpy(), X[["z1", "z2", "z3"]].to_numpy()
+
+    def heldout(target):
+        predictions = np.empty_like(target)
+        for train, test in folds:
+            predictions[test] = Ridge(50.0).fit(Z[train], target[train]).predict(Z[test])
+        return predictions
+
+    R_D = D - heldout(D)
+    b = np.linalg.lstsq(R_D, y - heldout(y.to_numpy()), rcond=None)[0]
+    for _ in range(2):
+        target = y.to_numpy() - D @ b
+        b = np.linalg.lstsq(R_D, target - heldout(target) + R_D @ b, rcond=None)[0]
+    model = model_of(Ridge(50.0), crossfit=KFold(4)).fit(X, y)
+    np.testing.assert_allclose(model.coef_, b, rtol=1e-10)
+
+
+def test_structured_helps_where_the_treatment_explains_much(small):
+    """With D b of variance 2500, learning E(y|Z) directly costs much of the precision."""
+    errors = {"structured": [], "robinson": []}
+    for seed in range(8):
+        X, y, truth = dn.datasets.make_sparse_linear(
+            n=150, effects=(50.0, -50.0), random_state=seed
+        )
+        for score, found in errors.items():
+            forest = RandomForestRegressor(20, random_state=0)
+            model = dn.PartiallyLinear(
+                ["d1", "d2"], forest, crossfit=3, score=score, random_state=0
+            ).fit(X, y)
+            found.append(((model.coef_ - truth.to_numpy()) ** 2).mean())
+    assert np.mean(errors["structured"]) < np.mean(errors["robinson"])
+
+
+@pytest.mark.parametrize("score", ["structured", "robinson", "dml1", "dml2"])
+@pytest.mark.parametrize("crossfit", [4, (3, 2), KFold(5)])
+def test_prediction_is_the_linear_part_and_the_nuisance(small, score, crossfit):
+    X, y = small
+    model = model_of(Ridge(), score=score, crossfit=crossfit).fit(X, y)
+    linear = X[["d1", "d2"]].to_numpy() @ model.coef_
+    np.testing.assert_allclose(model.predict(X), linear + model.nuisance(X))
+    assert model.score(X, y) > 0.5
+
+
+def test_defaults_of_the_covariance(small):
+    X, y = small
+    assert model_of().fit(X, y).result_.vcov_type == "HC3"
+    assert model_of(score="dml2").fit(X, y).result_.vcov_type == "HC0"
+    assert model_of().fit(X, y, groups=np.arange(60) % 20).result_.vcov_type == "cluster"
+
+
+def test_two_way_groups_from_fit_to_covariance(small):
+    X, y = small
+    groups = pd.DataFrame({"a": np.arange(60) // 6, "b": np.arange(60) % 6})
+    model = model_of(crossfit=3).fit(X, y, groups=groups)
+    assert model.result_.vcov_type == "cluster"
+    assert model.result_.df == 5
+    assert "both groupings" in model.result_.facts["cross-fitting"]
+    with_splitter = model_of(crossfit=GroupKFold(3))
+    with pytest.raises(FoldError, match="never split"):
+        with_splitter.fit(X, y, groups=groups)
+
+
+def test_the_same_seed_gives_the_same_result_and_none_can_be_repeated(small):
+    X, y = small
+    first = model_of(RandomForestRegressor(5), random_state=None).fit(X, y).result_
+    again = model_of(RandomForestRegressor(5), random_state=first.seed).fit(X, y).result_
+    pd.testing.assert_frame_equal(first.to_frame(), again.to_frame())
+    generator = model_of(RandomForestRegressor(5), random_state=np.random.default_rng(0)).fit(X, y)
+    assert np.isfinite(generator.coef_).all()
+
+
+def test_workers_change_nothing(small):
+    X, y = small
+    one, two = (model_of(RandomForestRegressor(5), n_jobs=j).fit(X, y).result_ for j in (1, 2))
+    pd.testing.assert_frame_equal(one.to_frame(), two.to_frame(), check_exact=True)
+
+
+def test_repetitions_reduce_to_the_median(small):
+    X, y = small
+    result = model_of(LassoCV(alphas=10), crossfit=(4, 3)).fit(X, y).result_
+    coefs = np.stack([regression.coef for regression in result.regressions])
+    np.testing.assert_allclose(result.coef, np.median(coefs, axis=0))
+    assert "3 times" in result.facts["cross-fitting"]
+    assert np.isfinite(result.with_vcov("HC1").se).all()
+
+
+def test_fit_changes_no_input_and_no_parameter(small):
+    X, y = small
+    before = X.copy()
+    learner = RandomForestRegressor(3)
+    model = model_of(learner).fit(X, y)
+    pd.testing.assert_frame_equal(X, before)
+    assert model.learner is learner
+    assert not hasattr(learner, "estimators_")
+    assert learner.random_state is None
+
+
+def test_the_summary_warns_of_in_sample_residuals(small):
+    assert "in-sample" in model_of(crossfit=None).fit(*small).result_.summary()
+    assert "in-sample" not in model_of().fit(*small).result_.summary()
+
+
+def test_categories_are_noted_and_predicted(small):
+    X, y = small
+    X = X.assign(region=np.resize(["n", "s", "w"], 60))
+    model = model_of().fit(X, y)
+    assert "one-hot" in model.result_.summary()
+    assert model.predict(X.iloc[:5]).shape == (5,)
+
+
+def test_a_treatment_that_the_controls_determine_is_named(small):
+    X, y = small
+    X = X.assign(d2=X["z1"] + 2 * X["z2"])
+    with pytest.raises(CollinearError, match="'d2'"):
+        model_of().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"score": "best"}, OptionError),
+        ({"score": "dml2", "crossfit": None}, OptionError),
+        ({"score": "dml1", "crossfit": "loo"}, FoldError),
+        ({"crossfit": "some"}, OptionError),
+        ({"random_state": -1}, OptionError),
+        ({"random_state": "a"}, OptionError),
+        ({"learner": "deep"}, OptionError),
+        ({"learner": LinearRegression}, LearnerError),
+    ],
+)
+def test_bad_options_are_refused_in_fit(small, options, error):
+    with pytest.raises(error):
+        model_of(**options).fit(*small)
+
+
+def test_predict_needs_fit_and_the_same_columns(small):
+    X, y = small
+    with pytest.raises(NotFittedError):
+        model_of().predict(X)
+    model = model_of().fit(X, y)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X[["d2", "d1", "z1", "z2", "z3"]])
+    with pytest.raises(InputError, match="NaN"):
+        model.predict(X.assign(z1=np.nan))
+
+
+def test_a_failed_fit_leaves_the_old_result(small):
+    X, y = small
+    model = model_of().fit(X, y)
+    before = model.result_
+    with pytest.raises(InputError):
+        model.fit(X.assign(z1=np.nan), y)
+    assert model.result_ is before
+    model.predict(X)
+
+
+def test_score_is_a_parameter_and_a_method(small):
+    model = model_of(score="dml2").fit(*small)
+    assert model.get_params()["score"] == "dml2"
+    assert clone(model).get_params()["score"] == "dml2"
+    assert 0 < model.score(*small) <= 1
+    assert "score='dml2'" in repr(model)
+    assert model.set_params(score="dml1").get_params()["score"] == "dml1"
+
+
+@pytest.mark.parametrize("convert", ["polars", "arrow"])
+def test_frames_of_other_libraries(small, convert):
+    import polars as pl
+    import pyarrow as pa
+
+    X, y = small
+    frame = pl.from_pandas(X) if convert == "polars" else pa.Table.from_pandas(X)
+    model = model_of().fit(frame, pl.from_pandas(y))
+    np.testing.assert_allclose(model.coef_, model_of().fit(X, y).coef_)
+    np.testing.assert_allclose(model.predict(frame), model.predict(frame))
+    assert model.result_.outcome == "y"

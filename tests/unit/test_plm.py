@@ -1,0 +1,123 @@
+"""Formulas."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import statsmodels.formula.api as smf
+from sklearn.linear_model import LinearRegression
+
+import debinet as dn
+from debinet.exceptions import (
+    ColumnTypeError,
+    FormulaError,
+    InputError,
+    MissingValueError,
+    UnknownColumnError,
+)
+
+
+@pytest.fixture
+def frame(small):
+    X, y = small
+    return X.assign(
+        wage=np.exp(y / 3), region=np.resize(["n", "s", "w"], 60), firm=np.arange(60) // 4
+    )
+
+
+def plm(formula, frame, **options):
+    return dn.plm(formula, frame, LinearRegression(), crossfit=None, **options)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("np.log(wage) ~ d1 + d2 | z1 + C(region)", "np.log(wage) ~ d1 + d2 + z1 + C(region)"),
+        ("wage ~ d1 * d2 | z1 + z2", "wage ~ d1 * d2 + z1 + z2"),
+        ("wage ~ C(region) | z1 + z2", "wage ~ C(region) + z1 + z2"),
+        ("wage ~ d1 | bs(z1, df=4) + region", "wage ~ d1 + bs(z1, df=4) + region"),
+    ],
+)
+def test_formulas_equal_least_squares_of_statsmodels(frame, ours, theirs):
+    fit = plm(ours, frame)
+    reference = smf.ols(theirs, frame).fit()
+    names = [name for name in reference.params.index if name in fit.result_.names]
+    assert len(names) == len(fit.result_.names)
+    np.testing.assert_allclose(
+        fit.result_.coef[names], reference.params[names], rtol=1e-9, atol=1e-12
+    )
+
+
+def test_a_dot_stands_for_all_other_columns(frame):
+    dotted = plm("wage ~ d1 + d2 | .", frame)
+    spelled = plm("wage ~ d1 + d2 | z1 + z2 + z3 + region + firm", frame)
+    np.testing.assert_allclose(dotted.result_.coef, spelled.result_.coef)
+
+
+def test_prediction_needs_no_outcome_and_remembers_categories(frame):
+    fit = plm("wage ~ d1 | center(z1) + C(region)", frame)
+    everything = fit.predict(frame)
+    part = frame.drop(columns="wage").iloc[:4]
+    np.testing.assert_allclose(fit.predict(part), everything[:4])
+    np.testing.assert_allclose(
+        fit.nuisance(part) + fit.result_.coef["d1"] * part["d1"], everything[:4]
+    )
+
+
+def test_polars_groups_and_weights_by_name(frame):
+    fit = plm("wage ~ d1 | z1", pl.from_pandas(frame), groups="firm", sample_weight="firm")
+    same = plm("wage ~ d1 | z1", frame, groups=frame["firm"], sample_weight=frame["firm"])
+    pd.testing.assert_frame_equal(fit.result_.vcov, same.result_.vcov)
+    assert fit.result_.vcov_type == "cluster"
+    two = dn.plm("wage ~ d1 | z1", frame, LinearRegression(), groups=["firm", "region"], crossfit=2)
+    assert two.result_.df == 2
+
+
+def test_the_summary_shows_the_formula(frame):
+    text = str(plm("wage ~ d1 | z1", frame))
+    assert text.startswith("wage ~ d1 | z1")
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "wage ~ d1",
+        "wage ~ d1 | z1 | z2",
+        "~ d1 | z1",
+        "wage ~ d1 | nothere",
+        "wage ~~ d1",
+        "",
+        "1 +",
+    ],
+)
+def test_formulas_that_cannot_be_read(frame, formula):
+    with pytest.raises(FormulaError, match=r"wage ~ educ|one outcome"):
+        plm(formula, frame)
+
+
+@pytest.mark.parametrize("formula", [3, None, b"y ~ x | z"])
+def test_what_is_no_formula(frame, formula):
+    with pytest.raises(FormulaError):
+        plm(formula, frame)
+
+
+def test_missing_values_are_an_error_even_in_categories(frame):
+    for column, value in (("region", None), ("z1", np.nan)):
+        broken = frame.copy()
+        broken.loc[2, column] = value
+        with pytest.raises(MissingValueError, match=column):
+            plm("wage ~ d1 | z1 + C(region)", broken)
+
+
+def test_other_errors(frame):
+    with pytest.raises(FormulaError, match="data frame"):
+        plm("y ~ d | z", np.ones((3, 3)))
+    with pytest.raises(UnknownColumnError, match="'nofirm'"):
+        plm("wage ~ d1 | z1", frame, groups="nofirm")
+    with pytest.raises(InputError):
+        plm("wage ~ 1 | z1", frame)
+    with pytest.raises((FormulaError, ColumnTypeError)):
+        plm("region ~ d1 | z1", frame)
+    fit = plm("wage ~ d1 | C(region)", frame)
+    with pytest.raises(FormulaError):
+        fit.predict(frame[["d1"]])
