@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCES := pyproject.toml constraints.txt
 
+# Workers times threads of the numerical libraries must not exceed the cores, hence one thread each.
 .PHONY: demo test check format bench sim reproduce docs clean
 
 demo: $(VENV)/.core
 	$(BIN)/python examples/demo.py --out demo
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -27,7 +28,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py --out results
 
 sim: $(VENV)/.test
-	$(BIN)/python -m pytest tests/simulation -m sim -s --durations=0
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/simulation -m sim -s --durations=0
 
 reproduce: $(VENV)/.core
 	$(BIN)/python examples/study_401k.py --out results

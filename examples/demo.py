@@ -1,6 +1,6 @@
-"""The main job, offline: effects on the progression of diabetes, then a design with known truth.
+"""The main job, offline: progression of diabetes, then a design whose truth is known.
 
-    python examples/demo.py --out demo
+Run `python examples/demo.py --out demo`.
 """
 
 from __future__ import annotations

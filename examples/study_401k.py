@@ -1,9 +1,9 @@
 """Income and net financial assets (the paper's section 7): estimates over random subsamples.
 
-    DEBINET_DATA=folder/with/401k python examples/study_401k.py --runs 10 --out results
+Run `DEBINET_DATA=folder python examples/study_401k.py --runs 10 --out results`.
 
-Rows DML Lasso, DML DT and DML RF of the paper's Table 3, and the library's default learner. The paper
-does not say how large its subsamples were; here they have 2,500 rows.
+Rows DML Lasso, DML DT and DML RF of the paper's Table 3, and the library's default learner. The
+paper does not say how large its subsamples were; here they have 2,500 rows.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from debinet import datasets, exceptions, testing
+    from debinet.inference.loading import load
     from debinet.inference.result import Inference
-    from debinet.inference.storage import load
     from debinet.learners.mean import MeanLearner
     from debinet.learners.wide import WideNet
     from debinet.models.partially_linear import PartiallyLinear
@@ -26,7 +26,7 @@ _WHERE = {
     "MeanLearner": "debinet.learners.mean",
     "PartiallyLinear": "debinet.models.partially_linear",
     "WideNet": "debinet.learners.wide",
-    "load": "debinet.inference.storage",
+    "load": "debinet.inference.loading",
     "plm": "debinet.models.plm",
 }
 _MODULES = ("datasets", "exceptions", "testing")

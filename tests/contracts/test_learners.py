@@ -40,7 +40,8 @@ def test_every_learner_passes_the_checks(learner):
 def test_every_learner_gives_finite_intervals_that_a_seed_repeats(small, learner):
     X, y = small
     first, second = (
-        dn.PartiallyLinear(["d1", "d2"], learner, random_state=0).fit(X, y).result_ for _ in range(2)
+        dn.PartiallyLinear(["d1", "d2"], learner, random_state=0).fit(X, y).result_
+        for _ in range(2)
     )
     assert np.isfinite(first.to_frame()).all(axis=None)
     np.testing.assert_array_equal(first.to_frame(), second.to_frame())

@@ -106,7 +106,7 @@ def test_two_way_clusters(data):
 
 
 def test_wald_tests(data):
-    X, y, groups, _ = data
+    X, y, _, _ = data
     model = dn.PartiallyLinear(["d1", "d2"], LinearRegression(), random_state=0)
     result = model.fit(X, y).result_
     reference = residual_regression(result).fit(cov_type="HC3", use_t=True)

@@ -79,7 +79,7 @@ def test_new_rows_are_coded_as_in_fit(small):
     X, y = small
     X = X.assign(region=np.resize(["a", "b", "c"], len(X)))
     schema = read(X, y).schema
-    D, Z = schema.split(read_table(X.iloc[:1]))
+    _, Z = schema.split(read_table(X.iloc[:1]))
     np.testing.assert_array_equal(Z, read(X, y).Z[:1])
     with pytest.raises(InputError, match="'d'"):
         schema.split(read_table(X.iloc[:2].assign(region=["a", "d"])))

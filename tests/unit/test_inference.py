@@ -194,7 +194,7 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan")])
 def test_levels_that_are_none_are_refused(level):
-    with pytest.raises(OptionError, match="0.95"):
+    with pytest.raises(OptionError, match=r"level=0\.95"):
         make_result().confint(level)
 
 

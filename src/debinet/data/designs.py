@@ -96,11 +96,10 @@ def make_survey(
     effects: tuple[float, ...] = (0.5, -0.25),
     random_state: RandomState = None,
 ) -> Simulated:
-    """Make a design like a survey: yes/no answers and small scales that shift both D and y.
+    """Make a design like a survey: four yes/no answers that shift both D and y.
 
-    Six controls are fair coins, two are scales from 0 to 4. `D_j = Z a_j + v_j` and
-    `y = D effects + Z b + e` with a few of them active. What there is to learn is easy for
-    penalized regressions and for trees alike.
+    The controls are fair coins, `D_j = Z a_j + v_j` and `y = D effects + Z b + e`. What there is to
+    learn is easy for penalized regressions and for trees alike.
 
     Parameters
     ----------
@@ -112,12 +111,11 @@ def make_survey(
         Seed.
     """
     rng = named_generator(root_seed(random_state), "survey")
-    Z = np.column_stack([rng.integers(0, 2, size=(n, 6)), rng.integers(0, 5, size=(n, 2))])
-    on_D = np.array([1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.25, 0.0])
-    on_y = np.array([1.0, 0.0, 1.0, 0.0, 0.0, 0.0, -0.25, 0.0])
+    Z = rng.integers(0, 2, size=(n, 4)).astype(np.float64)
+    on_D, on_y = np.array([1.0, -1.0, 0.0, 0.5]), np.array([1.0, 0.0, 1.0, -0.5])
     D = np.column_stack([Z @ np.roll(on_D, j) + rng.normal(size=n) for j in range(len(effects))])
     y = D @ np.asarray(effects) + Z @ on_y + rng.normal(size=n)
-    return _simulated(D, Z.astype(np.float64), y, effects)
+    return _simulated(D, Z, y, effects)
 
 
 def make_ccddhnr2018(

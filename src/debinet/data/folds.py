@@ -195,22 +195,35 @@ def make_folds(
     if crossfit is None:
         return (no_folds(n),)
     if isinstance(crossfit, str):
-        if crossfit == "auto":
-            # Two-way groups exclude more rows than they hold out: no closed form covers that.
-            closed_form = closed_form and (groups is None or groups.shape[1] == 1)
-            crossfit = "loo" if closed_form else _default_folds(n, groups)
-        if crossfit == "loo":
-            return (leave_one_out(n, groups),)
+        return _named_folds(crossfit, n, rng, groups, closed_form)
     if isinstance(crossfit, (int, np.integer)) and not isinstance(crossfit, bool):
         crossfit = (int(crossfit), 1)
     if isinstance(crossfit, tuple) and _counts(crossfit):
         k, repeats = crossfit
         return tuple(k_folds(n, k, rng, groups) for _ in range(repeats))
-    if isinstance(crossfit, Splitter) and not isinstance(crossfit, (str, bytes)):
+    if isinstance(crossfit, Splitter):
         return ready_made(n, _split(crossfit, n, groups), groups)
-    if isinstance(crossfit, Iterable) and not isinstance(crossfit, (str, bytes, tuple)):
+    if isinstance(crossfit, Iterable) and not isinstance(crossfit, (bytes, tuple)):
         return ready_made(n, crossfit, groups)
-    raise OptionError(
+    raise _unknown(crossfit)
+
+
+def _named_folds(
+    name: str, n: int, rng: np.random.Generator, groups: IntArray | None, closed_form: bool
+) -> tuple[Folds, ...]:
+    if name == "auto":
+        # Two-way groups exclude more rows than they hold out: no closed form covers that.
+        closed_form = closed_form and (groups is None or groups.shape[1] == 1)
+        if not closed_form:
+            return (k_folds(n, _default_folds(n, groups), rng, groups),)
+        name = "loo"
+    if name == "loo":
+        return (leave_one_out(n, groups),)
+    raise _unknown(name)
+
+
+def _unknown(crossfit: object) -> OptionError:
+    return OptionError(
         "crossfit to be 'auto', 'loo', a number of folds >= 2, a pair (folds, repetitions), "
         "a scikit-learn splitter, (train, test) pairs, or None",
         repr(crossfit),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import pandas as pd
 
 from debinet.exceptions import FormulaError, MissingValueError, UnknownColumnError
@@ -109,14 +110,15 @@ def _require_complete(frame: pd.DataFrame, sides: list[Any]) -> None:
 
 
 def _joined(D: Any, Z: Any) -> pd.DataFrame:
-    D, Z = (pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore") for part in (D, Z))
+    treatments, controls = (
+        pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore") for part in (D, Z)
+    )
     # A treatment that the controls name too, as `.` does, is a treatment.
-    return pd.concat([D, Z.drop(columns=D.columns, errors="ignore")], axis=1)
+    others = controls.drop(columns=treatments.columns, errors="ignore")
+    return pd.concat([treatments, others], axis=1)
 
 
 def _as_frame(data: Any) -> pd.DataFrame:
-    import narwhals as nw
-
     frame = nw.from_native(data, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise FormulaError(
@@ -124,8 +126,7 @@ def _as_frame(data: Any) -> pd.DataFrame:
             type(data).__name__,
             "Formulas need column names.",
         )
-    pandas = frame.to_pandas()
-    return pd.DataFrame(pandas)
+    return pd.DataFrame(frame.to_pandas())
 
 
 def pick_columns(data: Any, names: list[str]) -> Any:

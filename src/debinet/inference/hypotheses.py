@@ -55,9 +55,7 @@ def hypothesis_matrix(R: Any, names: tuple[str, ...]) -> FloatArray:
 def _require_known(wanted: Sequence[str], names: tuple[str, ...]) -> None:
     unknown = [name for name in wanted if name not in names]
     if unknown:
-        raise OptionError(
-            f"names among {list(names)[:8]}", repr(unknown[0]), "Check the spelling."
-        )
+        raise OptionError(f"names among {list(names)[:8]}", repr(unknown[0]), "Check the spelling.")
 
 
 def wald_test(

@@ -110,7 +110,7 @@ def fit_learner(
     """Fit a fresh copy of `learner` to all columns of M: once if it can, else once per column."""
     m = M.shape[1]
     arguments = weight_arguments(learner, weights)
-    if takes_many_outputs(learner) and m > 1:
+    if takes_many_outputs(learner) and (m > 1 or not takes_one_output(learner)):
         scale = np.ones(m) if separable(learner) else _standard_deviations(M, weights)
         model = seeded(learner, seed, "joint")
         return FittedLearner((_fit(model, Z, M / scale, arguments),), scale)
@@ -130,6 +130,11 @@ def takes_many_outputs(learner: Any) -> bool:
     if any(isinstance(part, ONE_PENALTY) for part in _chain(learner)):
         return False
     return bool(get_tags(learner).target_tags.multi_output)
+
+
+def takes_one_output(learner: Any) -> bool:
+    """Whether the learner accepts a one-dimensional M; those without tags need not."""
+    return _has_tags(learner) and bool(get_tags(learner).target_tags.single_output)
 
 
 def separable(learner: Any) -> bool:

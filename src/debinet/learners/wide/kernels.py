@@ -1,0 +1,124 @@
+"""The tangent kernel of an infinitely wide network, by recursion over its layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from debinet.exceptions import OptionError
+from debinet.learners.wide.activations import ACTIVATIONS
+from debinet.protocols import FloatArray
+
+# Elements of the kernel that are worked on at a time: temporaries stay below 4 MB each, and below
+# an eighth of the kernel.
+_CHUNK = 2**19
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Which network is meant.
+
+    Attributes
+    ----------
+    depth : int
+        Number of hidden layers; 1 is the paper's two-layer network.
+    activation : str
+        One of `ACTIVATIONS`.
+    train : str
+        `"all"` layers, or only the `"first"` (the paper's H-infinity for depth 1).
+    """
+
+    depth: int = 1
+    activation: str = "relu"
+    train: str = "all"
+
+    def __post_init__(self) -> None:
+        if not _is_count(self.depth):
+            raise OptionError(
+                "depth to be a whole number of hidden layers, at least 1",
+                repr(self.depth),
+                "Use depth=1 for the paper's network.",
+            )
+        if self.activation not in ACTIVATIONS:
+            raise OptionError(
+                f"activation to be one of {', '.join(map(repr, ACTIVATIONS))}",
+                repr(self.activation),
+                "Use activation='relu' for the paper's network.",
+            )
+        if self.train not in {"all", "first"}:
+            raise OptionError(
+                "train to be 'all' or 'first'",
+                repr(self.train),
+                "Use train='first' for the paper's H-infinity, train='all' otherwise.",
+            )
+
+
+def _is_count(value: Any) -> bool:
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return whole and bool(value >= 1)
+
+
+def kernel_matrix(
+    left: FloatArray, right: FloatArray, architecture: Architecture, skip: float = 0.0
+) -> FloatArray:
+    """Return the kernel between the rows of `left` and `right`.
+
+    Parameters
+    ----------
+    left, right : FloatArray of shapes (r, p + 1), (n, p + 1)
+        Encoded rows `(z / sqrt(p), 1)`.
+    architecture : Architecture
+    skip : float
+        Weight s of the linear part: `K + s <z, z'> / p`.
+
+    Returns
+    -------
+    FloatArray of shape (r, n)
+        C-ordered. If `left is right` it is symmetric: exactly, or for tanh up to rounding.
+    """
+    # `A @ A.T` goes through syrk, which is half the work and exactly symmetric
+    kernel: FloatArray = left @ right.T
+    va, vb = np.einsum("ij,ij->i", left, left), np.einsum("ij,ij->i", right, right)
+    for rows in row_chunks(*kernel.shape):
+        g = kernel[rows]
+        network = _propagate(g, va[rows], vb, architecture)
+        if skip:
+            # the encoded rows end in 1, so <z, z'> / p is what is above 1
+            network += skip * (g - 1.0)
+        kernel[rows] = network
+    return kernel
+
+
+def row_chunks(rows: int, columns: int) -> Iterator[slice]:
+    """Yield the rows of a kernel to be computed at a time."""
+    step = max(1, min(_CHUNK // max(columns, 1), rows // 8))
+    for start in range(0, rows, step):
+        yield slice(start, start + step)
+
+
+def _propagate(
+    g: FloatArray, va: FloatArray, vb: FloatArray, architecture: Architecture
+) -> FloatArray:
+    """Run the recursion of Jacot et al. (2018) from the inner products of the inputs.
+
+    With `S_1 = g`, `T_1 = g` and Gaussian averages under covariance `S_l`,
+    `S_{l+1} = c E[a a]` and `T_{l+1} = c (T_l E[a' a'] + E[a a])`, the last term only if the
+    layer's own weights are trained. `c = 1 / E[a(x)^2]` between hidden layers keeps rows of unit
+    length at unit length, whatever the depth; after the last hidden layer c = 1, as in the paper.
+    """
+    activation = ACTIVATIONS[architecture.activation]
+    gain = 1.0 / float(activation.energy(np.ones(1))[0])
+    tangent = g
+    for layer in range(1, architecture.depth + 1):
+        moments = activation.moments(g, va, vb)
+        tangent = tangent * moments.slope
+        if architecture.train == "all":
+            tangent += moments.value
+        if layer < architecture.depth:
+            tangent *= gain
+            g = gain * moments.value
+            va, vb = gain * activation.energy(va), gain * activation.energy(vb)
+    return tangent

@@ -1,0 +1,61 @@
+"""Say how much memory a decomposition takes before it is taken."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from debinet.exceptions import MemoryLimitError
+
+_MEMINFO = Path("/proc/meminfo")
+_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+def bytes_needed(n: int, decompositions: int) -> int:
+    """Return the peak of a fit on `n` rows with that many decompositions kept.
+
+    The last one to be computed needs the matrix, which becomes the eigenvectors, and a work space
+    of twice its size; the others are eigenvectors only.
+    """
+    return 8 * n * n * (decompositions + 2)
+
+
+def bytes_available() -> int | None:
+    """Return what the machine, or the container, can still give; None if it does not say."""
+    found = []
+    with suppress(OSError, ValueError, IndexError):
+        for line in _MEMINFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                found.append(1024 * int(line.split()[1]))
+    if not found:
+        try:
+            found.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        except (AttributeError, OSError, ValueError):
+            return None
+    with suppress(OSError, ValueError):  # no container, or the limit is the word "max"
+        found.append(int(_CONTAINER_LIMIT.read_text()))
+    return min(found)
+
+
+def require_memory(n: int, decompositions: int) -> None:
+    """Raise MemoryLimitError if a fit on `n` rows would not fit."""
+    needed, available = bytes_needed(n, decompositions), bytes_available()
+    if available is None or needed <= available:
+        return
+    smaller = bytes_needed(n, 1)
+    fixed = (
+        f"Use a fixed skip, such as skip=10.0, which takes {_gigabytes(smaller)}; fewer rows; "
+        if decompositions > 1 and smaller <= available
+        else "Use fewer rows, "
+    )
+    raise MemoryLimitError(
+        f"{_gigabytes(needed)} of free memory for WideNet on {n} rows",
+        _gigabytes(available),
+        f"{fixed}or a learner whose memory does not grow with the square of the rows "
+        "(any scikit-learn regressor will do).",
+    )
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:.2g} GB"
