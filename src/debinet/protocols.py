@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -41,6 +42,36 @@ class HeldoutLearner(Learner, Protocol):
     def heldout(
         self, Z: FloatArray, M: FloatArray, folds: Folds, sample_weight: FloatArray | None = None
     ) -> FloatArray: ...
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """A first estimate of the coefficients that is linear in the outcome.
+
+    Attributes
+    ----------
+    coef : FloatArray of shape (q,)
+    rows : FloatArray of shape (n, q)
+        `coef = rows' y`.
+    """
+
+    coef: FloatArray
+    rows: FloatArray
+
+
+@runtime_checkable
+class SmootherLearner(HeldoutLearner, Protocol):
+    """A learner whose held-out residuals are linear in the target, at its tuning parameters.
+
+    `gls(Z, y, D)` is the estimate of its mixed model. `heldout_adjoint(X, folds)` is `L' X`, where
+    `L m` are the residuals, held out by `folds`, of the single target m it was last fitted to.
+    """
+
+    def gls(
+        self, Z: FloatArray, y: FloatArray, D: FloatArray, sample_weight: FloatArray | None = None
+    ) -> Pilot: ...
+
+    def heldout_adjoint(self, X: FloatArray, folds: Folds) -> FloatArray: ...
 
 
 @runtime_checkable

@@ -54,49 +54,67 @@ def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
     groups : IntArray of shape (n, 1) or (n, 2)
         Codes from 0.
     """
-    if groups.shape[1] == 1:
-        return _one_way(fit, groups[:, 0])
-    pairs = np.unique(groups, axis=0, return_inverse=True)[1].ravel()
-    covariance = _one_way(fit, groups[:, 0]) + _one_way(fit, groups[:, 1]) - _one_way(fit, pairs)
-    if (np.diag(covariance) <= 0).any():
+    return _clustered(fit.scores @ fit.bread, groups, fit.n, fit.coef.size)
+
+
+def smoother(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
+    """Covariance of the whole procedure, the estimation of the nuisance function included.
+
+    With `coef = A y`, it is `A diag(e^2) A'`, e the held-out residuals: an HC3 of everything. It
+    errs on the wide side, as held-out residuals carry the error of the nuisance function too. With
+    groups, `A_i e_i` are summed within each first, as in `cluster`.
+
+    Parameters
+    ----------
+    fit : ResidualRegression
+        Of n rows.
+    groups : IntArray of shape (n, 1) or (n, 2), optional
+        Codes from 0.
+    """
+    if fit.influence is None:
         raise CovarianceError(
-            "positive variances",
-            "a negative one: the two-way formula subtracts too much with so few groups",
-            "Cluster by the one grouping that matters more.",
+            "a learner that is linear in y for vcov='smoother'",
+            "one without that form",
+            "Use learner='wide' with its ridge filter, or 'HC3' or 'cluster'.",
         )
-    return covariance
+    terms = fit.influence * fit.residuals[:, None]
+    if groups is None:
+        return terms.T @ terms
+    return _clustered(terms, groups, fit.n, fit.coef.size)
 
 
 def degrees_of_freedom(fit: ResidualRegression, kind: str, groups: IntArray | None) -> float:
     """Of the t distribution: groups - 1 (the fewer, if two-way) for clusters, else n - q."""
-    if kind == "cluster" and groups is not None:
+    if kind in {"cluster", "smoother"} and groups is not None:
         return float(groups.max(axis=0).min())
     return float(fit.n - fit.coef.size)
 
 
 def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -> FloatArray:
     """Return the covariance named `kind`."""
-    if kind == "cluster":
-        if groups is None:
-            raise CovarianceError(
-                "groups for a cluster covariance",
-                "none, neither in fit nor here",
-                "Pass groups=... to fit or to with_vcov.",
-            )
-        return cluster(fit, groups)
     if kind == "smoother":
-        raise CovarianceError(
-            "a learner that is linear in y for vcov='smoother'",
-            "one without that form",
-            "Use 'HC3' or 'cluster'.",
-        )
-    if kind not in BY_NAME:
+        return smoother(fit, groups)
+    if kind not in {*BY_NAME, "cluster"}:
         raise OptionError(
             f"vcov to be one of {[*BY_NAME, 'cluster', 'smoother']}",
             repr(kind),
             "Use 'HC3' if in doubt.",
         )
-    return BY_NAME[kind](fit)
+    if not fit.least_squares:
+        raise CovarianceError(
+            "vcov='smoother', as the mixed-model estimate is no regression of residuals",
+            repr(kind),
+            "Use with_vcov('smoother'), with groups for clusters, or score='structured'.",
+        )
+    if kind != "cluster":
+        return BY_NAME[kind](fit)
+    if groups is None:
+        raise CovarianceError(
+            "groups for a cluster covariance",
+            "none, neither in fit nor here",
+            "Pass groups=... to fit or to with_vcov.",
+        )
+    return cluster(fit, groups)
 
 
 def _sandwich(fit: ResidualRegression, scores: FloatArray) -> FloatArray:
@@ -116,12 +134,30 @@ def _leverage(fit: ResidualRegression) -> FloatArray:
     return leverage
 
 
-def _one_way(fit: ResidualRegression, codes: IntArray) -> FloatArray:
+def _clustered(influence: FloatArray, groups: IntArray, n: int, q: int) -> FloatArray:
+    """Return the cluster covariance of `sum_i influence_i`, one- or two-way."""
+    if groups.shape[1] == 1:
+        return _one_way(influence, groups[:, 0], n, q)
+    pairs = np.unique(groups, axis=0, return_inverse=True)[1].ravel()
+    first, second, both = (
+        _one_way(influence, codes, n, q) for codes in (groups[:, 0], groups[:, 1], pairs)
+    )
+    covariance = first + second - both
+    if (np.diag(covariance) <= 0).any():
+        raise CovarianceError(
+            "positive variances",
+            "a negative one: the two-way formula subtracts too much with so few groups",
+            "Cluster by the one grouping that matters more.",
+        )
+    return covariance
+
+
+def _one_way(influence: FloatArray, codes: IntArray, n: int, q: int) -> FloatArray:
     count = int(codes.max()) + 1
-    sums = np.zeros((count, fit.coef.size))
-    np.add.at(sums, codes, fit.scores)
-    correction = count / (count - 1) * (fit.n - 1) / (fit.n - fit.coef.size)
-    return correction * _sandwich(fit, sums)
+    sums = np.zeros((count, q))
+    np.add.at(sums, codes, influence)
+    correction = count / (count - 1) * (n - 1) / (n - q)
+    return np.asarray(correction * (sums.T @ sums))
 
 
 BY_NAME: dict[str, Callable[[ResidualRegression], FloatArray]] = {

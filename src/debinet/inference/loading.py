@@ -55,6 +55,7 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Inference:
         raise ValueError(f"format {header.get('format')!r}, version {header.get('version')!r}")
     coef, R_y, R_D = _array(arrays, "coef", 2), _array(arrays, "R_y", 2), _array(arrays, "R_D", 3)
     weights = _array(arrays, "weights", 1) if "weights" in arrays else None
+    influence = _array(arrays, "influence", 3) if "influence" in arrays else None
     names = tuple(str(name) for name in header["names"])
     repetitions, q = coef.shape
     rows = R_y.shape[1]
@@ -63,7 +64,15 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, Any]) -> Inference:
     return Inference(
         names=names,
         regressions=tuple(
-            ResidualRegression(R_y[k], R_D[k], coef[k], weights) for k in range(repetitions)
+            ResidualRegression(
+                R_y[k],
+                R_D[k],
+                coef[k],
+                weights,
+                influence=None if influence is None else influence[k],
+                least_squares=bool(arrays["least_squares"][k]),
+            )
+            for k in range(repetitions)
         ),
         estimate=_array(arrays, "estimate", 1),
         covariance=_array(arrays, "covariance", 2),

@@ -26,17 +26,24 @@ class ResidualRegression:
         Coefficients.
     weights : FloatArray of shape (n,), optional
         Sample weights.
+    influence : FloatArray of shape (n, q), optional
+        If the whole procedure is linear in y given its tuning parameters, `coef = influence' y`.
+    least_squares : bool
+        Whether `coef` is the least squares solution (or an average of such), so that sandwich
+        covariances of the regression are its covariances.
     """
 
     R_y: FloatArray
     R_D: FloatArray
     coef: FloatArray
     weights: FloatArray | None = None
+    influence: FloatArray | None = None
+    least_squares: bool = True
 
     def __post_init__(self) -> None:
         # Contiguous, so that a result computes the same bits after it was saved and loaded; own
         # copies that cannot be written to, so that it stays what it was.
-        for name in ("R_y", "R_D", "coef", "weights"):
+        for name in ("R_y", "R_D", "coef", "weights", "influence"):
             value = getattr(self, name)
             if value is not None:
                 own = np.array(value, dtype=np.float64, order="C")

@@ -43,6 +43,10 @@ def save(result: Inference, path: str | PathLike[str]) -> None:
     weights = result.regressions[0].weights
     if weights is not None:
         arrays["weights"] = weights
+    influences = [r.influence for r in result.regressions if r.influence is not None]
+    if influences:
+        arrays["influence"] = np.stack(influences)
+    arrays["least_squares"] = np.array([r.least_squares for r in result.regressions])
     if result.groups is not None:
         arrays["groups"] = result.groups
     target = Path(path)

@@ -16,6 +16,7 @@ from debinet.data.tables import read_table
 from debinet.inference.result import infer
 from debinet.learners.adapter import closed_form
 from debinet.learners.named import resolve_learner
+from debinet.models.partialled import Task
 from debinet.models.partialling import partial_out, require_score
 from debinet.models.score_parameter import ScoreParameter, score_name
 from debinet.protocols import FloatArray
@@ -39,10 +40,12 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
         learners that have it in closed form and 5 folds for others; None is the paper's in-sample
         residuals, for learners that cannot overfit.
-    score : {"structured", "robinson", "dml1", "dml2"}
+    score : {"structured", "gls", "robinson", "dml1", "dml2"}
         `"robinson"` regresses residuals on residuals. `"structured"` learns the outcome's mean as
-        `g(Z) + E(D|Z) coef`, which is more precise when D explains much of y. `"dml1"` and
-        `"dml2"` are double machine learning as published.
+        `g(Z) + E(D|Z) coef`, which is more precise when D explains much of y. `"gls"` is the
+        estimate of the wide network's mixed model: more precise still where E(D|Z) and f are
+        unrelated, biased where they are related. `"dml1"` and `"dml2"` are double machine
+        learning as published.
     n_jobs : int, optional
         Folds fitted at the same time. The result does not depend on it.
     random_state : int, numpy random generator, or None
@@ -130,9 +133,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         require_score(score, repetitions)
         fresh = clone(learner, safe=False)
         self._parts = tuple(
-            partial_out(
-                data, fresh, folds, score, seed=named_seed(seed, "learner", k), n_jobs=self.n_jobs
-            )
+            partial_out(Task(data, fresh, folds, named_seed(seed, k), self.n_jobs), score)
             for k, folds in enumerate(repetitions)
         )
         self._schema = data.schema
@@ -180,6 +181,8 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _default_vcov(score: str, data: Dataset) -> str:
+    if score == "gls":
+        return "smoother"
     if data.groups is not None:
         return "cluster"
     # HC0 is the variance that double machine learning was published with.

@@ -12,14 +12,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError, InputError, LengthError, OptionError, TooFewRowsError
+from debinet.learners.wide.adjoint import Held, heldout_adjoint
 from debinet.learners.wide.factorization import Factorization, factorize, fingerprint
 from debinet.learners.wide.filters import FILTERS
 from debinet.learners.wide.heldout import heldout_predictions
 from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.mixed import fit_mixed
 from debinet.learners.wide.predictor import Predictor, make_predictor, predict
 from debinet.learners.wide.solution import Solution, inverse, solve
 from debinet.learners.wide.tuning import CRITERIA, StoppingPath
-from debinet.protocols import FloatArray
+from debinet.protocols import FloatArray, Pilot
 
 # Without the linear part, and with one that dominates: on linear truths the second wins by far.
 AUTO_SKIPS = (0.0, 10.0)
@@ -166,6 +168,48 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
         )
         return out[:, 0] if self._flat else out
 
+    def gls(self, Z: Any, y: Any, D: Any, sample_weight: Any = None) -> Pilot:
+        """Estimate `y = D coef + N(0, tau K) + noise` by generalized least squares, REML.
+
+        Parameters
+        ----------
+        Z, sample_weight
+            As in `fit`.
+        y : array of shape (n,)
+        D : array of shape (n, q)
+        """
+        Z, M = self._read(Z, np.column_stack([y, D]))
+        factorization = self._factorize(Z, _read_weight(sample_weight, Z.shape[0]))
+        inside = fit_mixed(factorization, M[factorization.rows, 0], M[factorization.rows, 1:])
+        rows = np.zeros((Z.shape[0], M.shape[1] - 1))
+        rows[factorization.rows] = inside.rows
+        return Pilot(inside.coef, rows)
+
+    def heldout_adjoint(self, X: FloatArray, folds: Folds) -> FloatArray:
+        """Return `L' X`, with `L m` the held-out residuals of the one target m last fitted.
+
+        Parameters
+        ----------
+        X : FloatArray of shape (n, q)
+            Zero in rows of no weight.
+        folds : Folds
+            As in `heldout`, or the in-sample "folds".
+        """
+        check_is_fitted(self)
+        if self._factorization is None or self._time.size != 1:
+            raise OptionError(
+                "a WideNet that was fitted to one target in this process",
+                f"one of {self._time.size} targets",
+                "Fit it to the one target first.",
+            )
+        stopped = Held(
+            self._factorization,
+            self._factorization.spectra[self._spectrum_of[0]],
+            FILTERS[self.filter],
+            float(self._time[0]),
+        )
+        return heldout_adjoint(stopped, X, folds)
+
     def stopping_path(self) -> StoppingPath:
         """Return penalties, criterion and degrees of freedom along each output's path."""
         check_is_fitted(self)
@@ -188,6 +232,7 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
         self._predictor: Predictor = make_predictor(factorization, solution)
         self._path = solution.path
         self._flat = M.ndim == 1
+        self._time, self._spectrum_of = solution.time, solution.spectrum_of
         self.penalty_ = inverse(solution.time)
         self.skip_ = solution.path.skip
         self.noise_variance_ = solution.noise_variance
