@@ -61,11 +61,11 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("results"))
     options = parser.parse_args()
     folder = os.environ.get("DEBINET_DATA")
-    source = Path(folder or ".") / "401k" / "sipp1991.parquet"
+    source = Path(folder or ".") / "401k" / "sipp1991.csv"
     if not source.is_file():
         print(f"{source} is not there: set DEBINET_DATA to the data folder.", file=sys.stderr)
         return 2
-    table = study(pd.read_parquet(source).astype(float), options.runs, options.size)
+    table = study(pd.read_csv(source).astype(float), options.runs, options.size)
     print(table.to_string())
     options.out.mkdir(parents=True, exist_ok=True)
     table.to_csv(options.out / "study_401k.csv")

@@ -76,6 +76,13 @@ class ChangesInputs(Base):
         return super().fit(Z, M)
 
 
+class ChangesTargets(Base):
+    def fit(self, Z, M):
+        super().fit(Z, M)
+        M[0] = 0
+        return self
+
+
 class ForgetsOutputs(Base):
     def predict(self, Z):
         return np.zeros((len(Z), 1)) if np.size(self.mean) > 1 else np.zeros((len(Z), 3))
@@ -110,6 +117,8 @@ def test_a_plain_class_with_fit_and_predict_is_a_learner():
         (ForgetsOutputs(), "shape"),
         (Random(), "same seed"),
         (SeesItself(), "rows see themselves"),
+        (Stale(), "constructor parameters"),
+        (ChangesTargets(), "changed M"),
     ],
 )
 def test_broken_learners_are_caught(learner, text):
@@ -134,6 +143,7 @@ class Selects:
         (Selects(np.arange(3)), "bool mask"),
         (Selects(np.ones(5, dtype=bool)), "shape"),
         (Selects(np.zeros(8, dtype=bool)), "not selected"),
+        (Selects(np.arange(8) == 0), "not selected"),
         (LinearRegression(), "get_support"),
     ],
 )

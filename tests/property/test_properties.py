@@ -15,9 +15,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 import debinet as dn
 from debinet._random import named_generator
-from debinet.data.folds import make_folds
+from debinet.data.crossfit import make_folds
 from debinet.exceptions import DebiNetError
-from debinet.inference.result import Inference, infer
+from debinet.inference.infer import infer
+from debinet.inference.result import Inference
 from debinet.inference.scores import pooled
 
 seeds = st.integers(0, 2**32 - 1)

@@ -21,7 +21,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 from debinet._random import named_generator
-from debinet.data.folds import leave_one_out, make_folds, no_folds
+from debinet.data.crossfit import make_folds
+from debinet.data.folds import leave_one_out, no_folds
 from debinet.exceptions import LearnerError, OptionError
 from debinet.learners.adapter import fit_learner, separable, takes_many_outputs, weight_arguments
 from debinet.learners.crossfitting import cross_fit

@@ -194,3 +194,47 @@ def test_errors_say_three_things_and_survive_pickling():
     assert str(error) == "Expected a thing, but got another. Do this."
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
     assert isinstance(error, DebiNetError)
+
+
+def test_masked_values_are_missing_values(small):
+    X, y = small
+    masked_y = np.ma.array(y.to_numpy(), mask=np.arange(60) == 4)
+    masked_X = np.ma.array(X.to_numpy(), mask=np.zeros(X.shape, dtype=bool))
+    with pytest.raises(MissingValueError, match="masked"):
+        read(X, masked_y)
+    assert read(masked_X, y, [0]).n == 60
+    masked_X[3, 2] = np.ma.masked
+    with pytest.raises(MissingValueError, match="masked"):
+        read(masked_X, y, [0])
+
+
+def test_a_missing_label_in_a_list_of_groups_is_missing(small):
+    with pytest.raises(MissingValueError):
+        read(*small, groups=["a", "b", float("nan")] * 20)
+    assert read(*small, groups=["a", "b", "c"] * 20).groups.max() == 2
+    two = read(*small, groups=[np.arange(60) % 3, np.arange(60) % 4]).groups
+    assert two.shape == (60, 2)
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e-200])
+@pytest.mark.parametrize("column", ["d1", "z1", "y"])
+def test_extreme_scales_are_refused(small, column, factor):
+    X, y = small
+    if column == "y":
+        y = y * factor
+    else:
+        X = X.assign(**{column: X[column] * factor})
+    with pytest.raises(InputError, match="other units"):
+        read(X, y)
+
+
+def test_record_batches_keep_their_names(small):
+    X, y = small
+    batch = pa.RecordBatch.from_pandas(X)
+    assert read(batch, y).schema.treatment_names == ("d1", "d2")
+
+
+def test_integers_too_large_for_a_float(small):
+    X, y = small
+    with pytest.raises(ColumnTypeError):
+        read(X.assign(z1=[10**400] + [1] * 59), y)

@@ -12,7 +12,7 @@ from sklearn.model_selection import (
 )
 
 from debinet._random import named_generator
-from debinet.data.folds import make_folds
+from debinet.data.crossfit import make_folds
 from debinet.exceptions import FoldError, OptionError, TooFewRowsError
 
 
@@ -116,7 +116,7 @@ def test_blocks_are_of_nearly_equal_size():
         ([(np.arange(15), "ab")], FoldError),
         ([([], np.arange(30))], FoldError),
         ([], FoldError),
-        ([3], FoldError),
+        ([3], OptionError),
     ],
 )
 def test_what_cannot_be_folds_is_refused(crossfit, error):

@@ -10,8 +10,8 @@ import debinet as dn
 from debinet.exceptions import CovarianceError, FileFormatError, InputError, OptionError
 from debinet.inference import simultaneous
 from debinet.inference.aggregation import median_covariance
+from debinet.inference.infer import infer
 from debinet.inference.regression import ResidualRegression
-from debinet.inference.result import infer
 from debinet.inference.scores import pooled
 
 
@@ -255,3 +255,117 @@ def test_leverage_is_the_diagonal_of_the_hat_matrix():
     root = np.sqrt(weights)[:, None] * R_D
     hat = root @ np.linalg.inv(root.T @ root) @ root.T
     np.testing.assert_allclose(fit.leverage, np.diag(hat))
+
+
+def test_tests_that_the_covariance_cannot_decide_are_refused():
+    """More hypotheses than clusters less one: the covariance has no inverse."""
+    result = make_result(q=4)
+    few = result.with_vcov("cluster", groups=np.arange(200) % 3)
+    with pytest.raises(CovarianceError, match="clusters"):
+        few.wald_test()
+    assert 0 <= few.wald_test("d1").pvalue <= 1
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        groups = rng.integers(0, 4, size=(200, 2))
+        try:
+            test = result.with_vcov("cluster", groups=groups).wald_test()
+        except CovarianceError:
+            continue
+        assert test.statistic > 0
+
+
+def test_hypotheses_with_labels_are_aligned():
+    result = make_result()
+    by_array = result.wald_test(np.array([[0.0, -1.0, 2.0, 0.0]]))
+    assert result.wald_test(pd.Series({"d2": 2.0, "d1": -1.0})) == by_array
+    assert result.wald_test({"d2": 2.0, "d1": -1.0}) == by_array
+
+
+@pytest.mark.parametrize("R", [[["a", "b"]], [[1, 2], [3]], object(), [["d1", 1.0]]])
+def test_hypotheses_that_are_none(R):
+    with pytest.raises(InputError):
+        make_result().wald_test(R)
+
+
+def test_options_of_the_wrong_type():
+    result = make_result()
+    for call in (
+        lambda: result.confint("a"),
+        lambda: result.adjust(["holm"]),
+        lambda: result.with_vcov(["HC3"]),
+        lambda: result.with_vcov("HC1", groups=np.arange(200)),
+        lambda: result.wald_test(r="a"),
+    ):
+        with pytest.raises(InputError):
+            call()
+
+
+def test_arrays_and_facts_of_a_result_are_read_only():
+    result = make_result(facts={"rows": "200"})
+    for array in (result.estimate, result.covariance):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 99.0
+    with pytest.raises(TypeError):
+        result.facts["rows"] = "1"
+    assert result == result  # noqa: PLR0124
+    assert len({result}) == 1
+
+
+def test_clusters_named_after_the_fit_are_noted():
+    assert "after the fit" in make_result().with_vcov("cluster", np.arange(200) % 9).summary()
+
+
+def test_damaged_files_are_refused_however_they_are_damaged(tmp_path):
+    """Two hundred random damages: each is read as it was or refused, never anything else."""
+    path = tmp_path / "result.npz"
+    make_result(n=30, q=2).save(path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(200):
+        broken = bytearray(whole)
+        for position in rng.integers(0, len(whole), 3):
+            broken[position] = rng.integers(256)
+        path.write_bytes(bytes(broken))
+        try:
+            dn.load(path)
+        except FileFormatError:
+            refused += 1
+    assert refused > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("covariance", np.full((2, 2), np.nan)),
+        ("covariance", -np.eye(2)),
+        ("covariance", np.eye(3)),
+        ("estimate", np.ones(3)),
+        ("weights", np.ones(5)),
+        ("groups", -np.ones((30, 1), dtype=np.int64)),
+        ("R_D", np.ones((1, 29, 2))),
+        ("least_squares", np.ones(4, dtype=bool)),
+    ],
+)
+def test_files_whose_parts_do_not_fit_are_refused(tmp_path, name, value):
+    path = tmp_path / "result.npz"
+    make_result(n=30, q=2).save(path)
+    with np.load(path) as archive:
+        arrays = {key: archive[key] for key in archive.files}
+    np.savez(path, **{**arrays, name: value})
+    with pytest.raises(FileFormatError, match="unexpected"):
+        dn.load(path)
+
+
+def test_saving_names_the_users_path(tmp_path):
+    for path in (tmp_path, tmp_path / "missing" / "r.npz"):
+        with pytest.raises(OSError, match="folder that exists"):
+            make_result().save(path)
+
+
+def test_dollars_in_the_outcome_can_be_drawn():
+    import matplotlib.pyplot as plt
+
+    ax = make_result(outcome="$_$").plot()
+    ax.figure.canvas.draw()
+    plt.close("all")

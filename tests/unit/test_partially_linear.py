@@ -175,8 +175,14 @@ def test_predict_needs_fit_and_the_same_columns(small):
     with pytest.raises(NotFittedError):
         model_of().predict(X)
     model = model_of().fit(X, y)
-    with pytest.raises(ValueError, match="feature names"):
+    with pytest.raises(InputError, match="feature names"):
         model.predict(X[["d2", "d1", "z1", "z2", "z3"]])
+    for wrong in (X[["d1", "d2"]], X.assign(more=1.0)):
+        with pytest.raises(InputError, match="columns of fit"):
+            model.predict(wrong)
+    nameless = model_of().set_params(treatments=[0]).fit(X.to_numpy(), y)
+    with pytest.raises(InputError, match="columns of fit"):
+        nameless.predict(X.to_numpy()[:, :3])
     with pytest.raises(InputError, match="NaN"):
         model.predict(X.assign(z1=np.nan))
 
@@ -209,5 +215,112 @@ def test_frames_of_other_libraries(small, convert):
     frame = pl.from_pandas(X) if convert == "polars" else pa.Table.from_pandas(X)
     model = model_of().fit(frame, pl.from_pandas(y))
     np.testing.assert_allclose(model.coef_, model_of().fit(X, y).coef_)
-    np.testing.assert_allclose(model.predict(frame), model.predict(frame))
+    np.testing.assert_allclose(model.predict(frame), model_of().fit(X, y).predict(X))
     assert model.result_.outcome == "y"
+
+
+def test_integer_labels_are_labels_and_their_order_matters(small):
+    X, y = small
+    relabelled = X.set_axis([2, 1, 0, 3, 4], axis=1)
+    model = dn.PartiallyLinear([0], LinearRegression(), random_state=0).fit(relabelled, y)
+    expected = dn.PartiallyLinear(["z1"], LinearRegression(), random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.coef_, expected.coef_)
+    with pytest.raises(InputError, match="same order"):
+        model.predict(relabelled[[0, 1, 2, 3, 4]])
+
+
+def test_labels_of_other_kinds(small):
+    X, y = small
+    tuples = X.set_axis(pd.MultiIndex.from_product([["a"], X.columns]), axis=1)
+    model = dn.PartiallyLinear([("a", "d1")], LinearRegression(), random_state=0).fit(tuples, y)
+    assert len(model.coef_) == 1
+    mixed = X.set_axis(["d1", 5, "z1", 7.5, "z3"], axis=1)
+    with pytest.raises(InputError):
+        dn.PartiallyLinear(["nothing"], LinearRegression()).fit(mixed, y)
+    with pytest.raises(OptionError):
+        dn.PartiallyLinear({"d1", "d2"}, LinearRegression()).fit(X, y)
+
+
+def test_splitters_see_the_data_and_are_seeded(small):
+    X, y = small
+    seen = []
+
+    class Looks(KFold):
+        def split(self, X, y=None, groups=None):
+            seen.append((X.copy(), y.copy()))
+            return super().split(X, y, groups)
+
+    model_of(crossfit=Looks(3)).fit(X, y)
+    np.testing.assert_array_equal(seen[0][0], X)
+    np.testing.assert_array_equal(seen[0][1], y)
+    open_splitter = KFold(4, shuffle=True)
+    first, second = (model_of(Ridge(), crossfit=open_splitter).fit(X, y).coef_ for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert open_splitter.random_state is None
+
+
+def test_dml1_of_the_default_learner_uses_folds(small):
+    X, y = small
+    model = dn.PartiallyLinear(["d1"], score="dml1", random_state=0).fit(X, y)
+    assert model.result_.facts["cross-fitting"] == "5 folds"
+
+
+def test_rows_and_clusters_of_no_weight_do_not_count(small):
+    X, y = small
+    groups = np.arange(60) // 5
+    weights = (groups < 6).astype(float)
+    whole = model_of(crossfit=None).fit(X, y, groups=groups, sample_weight=weights).result_
+    part = model_of(crossfit=None).fit(X[:30], y[:30], groups=groups[:30]).result_
+    assert whole.df == part.df == 5
+    assert whole.facts["rows"] == "30"
+    np.testing.assert_allclose(whole.vcov, part.vcov)
+    with pytest.raises(InputError, match="rows"):
+        model_of().fit(X, y, sample_weight=(np.arange(60) < 3).astype(float))
+
+
+def test_learners_that_fail_at_any_point_are_named(small):
+    class Fails(Ridge):
+        def predict(self, X):
+            raise RuntimeError("no prediction")
+
+    class Text(Ridge):
+        def predict(self, X):
+            return ["a"] * len(X)
+
+    class NoCopy:
+        def fit(self, Z, M):
+            return self
+
+        def predict(self, Z):
+            return np.zeros((len(Z), 3))
+
+        def __deepcopy__(self, memo):
+            raise TypeError("cannot copy")
+
+    for learner in (Fails(), Text(), NoCopy()):
+        with pytest.raises(LearnerError):
+            model_of(learner).fit(*small)
+
+
+@pytest.mark.parametrize("n_jobs", [0, "a", 1.5])
+def test_impossible_numbers_of_jobs(small, n_jobs):
+    with pytest.raises(OptionError, match="n_jobs"):
+        model_of(n_jobs=n_jobs).fit(*small)
+
+
+def test_multitask_learners_see_standardized_outputs(small):
+    from sklearn.linear_model import MultiTaskLasso
+
+    X, y = small
+    plain = model_of(MultiTaskLasso(0.1)).fit(X, y).coef_
+    scaled = model_of(MultiTaskLasso(0.1)).fit(X, 1024 * y).coef_
+    np.testing.assert_allclose(scaled / 1024, plain, rtol=1e-8)
+
+
+def test_weights_reach_ensembles_that_take_any_argument(small):
+    from sklearn.ensemble import VotingRegressor
+
+    X, y = small
+    vote = VotingRegressor([("a", Ridge()), ("b", LinearRegression())])
+    weighted = model_of(vote).fit(X, y, sample_weight=np.linspace(0.1, 3, 60)).coef_
+    assert not np.allclose(weighted, model_of(vote).fit(X, y).coef_)

@@ -121,3 +121,34 @@ def test_other_errors(frame):
     fit = plm("wage ~ d1 | C(region)", frame)
     with pytest.raises(FormulaError):
         fit.predict(frame[["d1"]])
+
+
+def test_a_dot_leaves_out_what_is_used_elsewhere(frame):
+    frame = frame.assign(d3=np.abs(frame["d1"]) + 1)
+    dotted = plm("wage ~ log(d3) | .", frame.drop(columns="region"), groups="firm")
+    spelled = plm("wage ~ log(d3) | d1 + d2 + z1 + z2 + z3", frame, groups="firm")
+    np.testing.assert_allclose(dotted.result_.coef, spelled.result_.coef)
+    regions = plm("wage ~ C(region) | .", frame)
+    assert len(regions.result_.names) == 2
+
+
+def test_new_data_with_missing_or_unknown_categories_are_refused(frame):
+    fit = plm("wage ~ d1 | C(region)", frame)
+    with pytest.raises(FormulaError, match="categories"):
+        fit.predict(frame.assign(region="nowhere"))
+    broken = frame.copy()
+    broken.loc[2, "region"] = None
+    with pytest.raises(MissingValueError):
+        fit.predict(broken)
+
+
+def test_labels_of_groups_are_not_taken_for_names(frame):
+    labels = [f"g{i % 6}" for i in range(60)]
+    assert plm("wage ~ d1 | z1", frame, groups=labels).result_.df == 5
+
+
+def test_repeated_columns(frame):
+    from debinet.exceptions import DuplicateColumnError
+
+    with pytest.raises(DuplicateColumnError):
+        plm("wage ~ d1 | z1", pd.concat([frame, frame[["z1"]]], axis=1))

@@ -11,6 +11,7 @@ from debinet.exceptions import (
     CollinearError,
     ConstantColumnError,
     DuplicateColumnError,
+    InputError,
     TooFewRowsError,
 )
 from debinet.protocols import FloatArray
@@ -19,18 +20,31 @@ from debinet.protocols import FloatArray
 # below this share of its own standard deviation: a few thousand times the rounding error.
 DEPENDENCE_TOLERANCE = 1e-10
 
+# Fewer degrees of freedom than this give standard errors that mean nothing.
+SPARE_ROWS = 3
+LARGEST = 1e100
+
 
 def require_enough_rows(n: int, q: int) -> None:
-    """Require more rows than coefficients."""
-    if n < 2:
+    """Require a few more rows than coefficients."""
+    if n < q + SPARE_ROWS:
+        rows = "1 sample" if n == 1 else f"{n} rows"
         raise TooFewRowsError(
-            "at least 2 rows", f"n_samples = {n} (1 sample)", "Check how the data were read."
+            f"at least {SPARE_ROWS} rows (of positive weight) more than treatments",
+            f"{q} treatments and {rows} (n_samples = {n})",
+            "Name fewer treatments, or check how the data were read.",
         )
-    if q >= n:
-        raise TooFewRowsError(
-            "fewer treatments than rows",
-            f"{q} treatments and {n} rows",
-            "Name fewer treatments, or let a selector choose them on a part of the rows.",
+
+
+def require_ordinary_scale(columns: FloatArray, names: Sequence[str]) -> None:
+    """Require numbers whose squares and ratios a computer can hold."""
+    largest, spread = np.abs(columns).max(axis=0), np.ptp(columns, axis=0)
+    extreme = np.flatnonzero((largest > LARGEST) | (spread < 1 / LARGEST))
+    if extreme.size:
+        raise InputError(
+            f"columns of ordinary scale, between {1 / LARGEST:g} and {LARGEST:g}",
+            f"{_listed(names, extreme)} with values up to {largest[extreme[0]]:g}",
+            "Express them in other units.",
         )
 
 

@@ -13,13 +13,13 @@ from debinet.data.checks import (
     require_distinct,
     require_enough_rows,
     require_independent,
+    require_ordinary_scale,
     require_varying,
 )
 from debinet.data.labels import read_groups, require_length
 from debinet.data.schema import Schema, Treatments, make_schema
 from debinet.data.tables import read_table, read_vector
 from debinet.exceptions import (
-    ConstantColumnError,
     EmptyInputError,
     InputError,
 )
@@ -100,22 +100,21 @@ class Dataset:
         require_length(outcome.size, table.n, "y")
         schema = make_schema(table, treatments)
         D, Z = schema.split(table)
-        require_enough_rows(table.n, D.shape[1])
+        weights = None if sample_weight is None else read_weights(sample_weight, table.n)
+        counted = table.n if weights is None else int(np.count_nonzero(weights))
+        require_enough_rows(counted, D.shape[1])
         if needs_controls and Z.shape[1] == 0:
             raise EmptyInputError(
                 "at least one column beside the treatments",
                 f"{len(table.names)} feature(s), all treatments",
                 "Add nuisance features, or use learner='zero' for ordinary least squares.",
             )
-        columns = np.hstack([D, Z])
-        names = [*schema.treatment_names, *schema.control_names]
+        columns = np.column_stack([D, Z, outcome])
+        names = [*schema.treatment_names, *schema.control_names, "y"]
         require_varying(columns, names)
-        require_distinct(columns, names)
+        require_ordinary_scale(columns, names)
+        require_distinct(columns[:, :-1], names)
         require_independent(D, schema.treatment_names)
-        if np.ptp(outcome) == 0:
-            raise ConstantColumnError(
-                "an outcome that varies", "the same value in every row of y", "Check y."
-            )
         return cls(
             y=outcome,
             D=D,
@@ -123,7 +122,7 @@ class Dataset:
             schema=schema,
             outcome=name or "y",
             groups=None if groups is None else read_groups(groups, table.n),
-            weights=None if sample_weight is None else read_weights(sample_weight, table.n),
+            weights=weights,
         )
 
 

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from debinet.exceptions import FoldError, OptionError, TooFewRowsError
-from debinet.protocols import BoolArray, IntArray, Splitter
-
-if TYPE_CHECKING:
-    Crossfit: TypeAlias = (
-        Literal["auto", "loo"]
-        | int
-        | tuple[int, int]
-        | Splitter
-        | Iterable[tuple[IntArray, IntArray]]
-        | None
-    )
-
-DEFAULT_FOLDS = 5
+from debinet.exceptions import FoldError, TooFewRowsError
+from debinet.protocols import IntArray
 
 
 @dataclass(frozen=True)
@@ -138,124 +124,6 @@ def k_folds(n: int, k: int, rng: np.random.Generator, groups: IntArray | None = 
     return _two_way(parts[0], parts[1], f"{k} x {k} folds, both groupings kept whole")
 
 
-def ready_made(
-    n: int, splits: Iterable[tuple[Any, Any]], groups: IntArray | None
-) -> tuple[Folds, ...]:
-    """Turn (train, test) pairs into repetitions, each of which holds every row out once."""
-    repetitions: list[Folds] = []
-    blocks: list[Fold] = []
-    seen = np.zeros(n, dtype=bool)
-    for k, pair in enumerate(splits):
-        fold = _read_pair(n, k, pair)
-        if seen[fold.test].any():
-            raise FoldError(
-                "folds that hold every row out exactly once",
-                f"row {int(fold.test[seen[fold.test]][0])} held out twice (fold {k})",
-                "Use a splitter whose test sets partition the rows, such as KFold.",
-            )
-        _require_whole_groups(fold, n, groups, k)
-        seen[fold.test] = True
-        blocks.append(fold)
-        if seen.all():
-            repetitions.append(Folds(n, tuple(blocks), f"{len(blocks)} given folds"))
-            blocks, seen = [], np.zeros(n, dtype=bool)
-    if blocks or not repetitions:
-        raise FoldError(
-            "folds that hold every row out exactly once",
-            f"{int((~seen).sum())} rows that are never held out",
-            "Use a splitter whose test sets partition the rows, such as KFold.",
-        )
-    return tuple(repetitions)
-
-
-def make_folds(
-    crossfit: Crossfit,
-    n: int,
-    rng: np.random.Generator,
-    *,
-    groups: IntArray | None = None,
-    closed_form: bool = False,
-) -> tuple[Folds, ...]:
-    """Return one `Folds` per repetition for any value that `crossfit` may take.
-
-    Parameters
-    ----------
-    crossfit : {"auto", "loo"}, int, (int, int), splitter, iterable of pairs, or None
-        `"auto"` is leave-one-out if the learner has a closed form and 5 folds otherwise; a pair is
-        (folds, repetitions).
-    n : int
-        Number of rows.
-    rng : numpy.random.Generator
-        Decides random folds.
-    groups : IntArray of shape (n, ways), optional
-        Rows that must stay together.
-    closed_form : bool
-        Whether the learner implements `heldout`.
-    """
-    if crossfit is None:
-        return (no_folds(n),)
-    if isinstance(crossfit, str):
-        return _named_folds(crossfit, n, rng, groups, closed_form)
-    if isinstance(crossfit, (int, np.integer)) and not isinstance(crossfit, bool):
-        crossfit = (int(crossfit), 1)
-    if isinstance(crossfit, tuple) and _counts(crossfit):
-        k, repeats = crossfit
-        return tuple(k_folds(n, k, rng, groups) for _ in range(repeats))
-    if isinstance(crossfit, Splitter):
-        return ready_made(n, _split(crossfit, n, groups), groups)
-    if isinstance(crossfit, Iterable) and not isinstance(crossfit, (bytes, tuple)):
-        return ready_made(n, crossfit, groups)
-    raise _unknown(crossfit)
-
-
-def _named_folds(
-    name: str, n: int, rng: np.random.Generator, groups: IntArray | None, closed_form: bool
-) -> tuple[Folds, ...]:
-    if name == "auto":
-        # Two-way groups exclude more rows than they hold out: no closed form covers that.
-        closed_form = closed_form and (groups is None or groups.shape[1] == 1)
-        if not closed_form:
-            return (k_folds(n, _default_folds(n, groups), rng, groups),)
-        name = "loo"
-    if name == "loo":
-        return (leave_one_out(n, groups),)
-    raise _unknown(name)
-
-
-def _unknown(crossfit: object) -> OptionError:
-    return OptionError(
-        "crossfit to be 'auto', 'loo', a number of folds >= 2, a pair (folds, repetitions), "
-        "a scikit-learn splitter, (train, test) pairs, or None",
-        repr(crossfit),
-        "Use crossfit='auto' if in doubt.",
-    )
-
-
-def _split(splitter: Splitter, n: int, groups: IntArray | None) -> list[tuple[Any, Any]]:
-    first = None if groups is None else groups[:, 0]
-    try:
-        with warnings.catch_warnings():
-            # Whether the folds split a group is checked on the folds themselves.
-            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-            return list(splitter.split(np.zeros((n, 1)), np.zeros(n), first))
-    except (ValueError, TypeError) as error:
-        raise FoldError(
-            f"a splitter that can split {n} rows",
-            f"{splitter} failing with: {error}",
-            "Use fewer folds, or pass `groups` to fit if the splitter needs them.",
-        ) from error
-
-
-def _counts(pair: tuple[Any, ...]) -> bool:
-    whole = [isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in pair]
-    return len(pair) == 2 and all(whole) and pair[0] >= 2 and pair[1] >= 1
-
-
-def _default_folds(n: int, groups: IntArray | None) -> int:
-    largest = n if groups is None else int(groups.max(axis=0).min()) + 1
-    return max(2, min(DEFAULT_FOLDS, largest))
-
-
 def _blocks_of(codes: IntArray, label: str) -> Folds:
     order = np.argsort(codes, kind="stable")
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
@@ -297,54 +165,3 @@ def _group_parts(groups: IntArray, k: int, rng: np.random.Generator) -> IntArray
         part_of_group[g] = part
         filled[part] += sizes[g]
     return part_of_group[groups]
-
-
-def _read_pair(n: int, k: int, pair: tuple[Any, Any]) -> Fold:
-    try:
-        train, test = (_read_rows(n, rows) for rows in pair)
-    except (TypeError, ValueError) as error:
-        raise FoldError(
-            "each fold to be a pair (train, test) of row numbers",
-            f"fold {k} = {pair!r:.80}",
-            "Pass a scikit-learn splitter or a list of (train, test) index arrays.",
-        ) from error
-    outside = np.ones(n, dtype=bool)
-    outside[train] = False
-    if train.size == 0 or test.size == 0:
-        raise FoldError(
-            "folds with rows to train on and rows to hold out",
-            f"fold {k} with {train.size} and {test.size}",
-            "Use fewer folds.",
-        )
-    if not outside[test].all():
-        raise FoldError(
-            "training rows that do not appear in the held-out rows",
-            f"fold {k}, which shares rows",
-            "Use crossfit=None if in-sample residuals are wanted.",
-        )
-    return Fold(test, np.flatnonzero(outside))
-
-
-def _read_rows(n: int, rows: Any) -> IntArray:
-    index = np.asarray(rows)
-    if index.dtype == bool and index.shape == (n,):
-        index = np.flatnonzero(index)
-    if index.ndim != 1 or (index.size and index.dtype.kind not in "iu"):
-        raise ValueError("row numbers are a one-dimensional integer array")
-    if index.size and (index.min() < 0 or index.max() >= n):
-        raise ValueError(f"row numbers lie between 0 and {n - 1}")
-    return np.unique(index.astype(np.int64))
-
-
-def _require_whole_groups(fold: Fold, n: int, groups: IntArray | None, k: int) -> None:
-    if groups is None:
-        return
-    train: BoolArray = np.ones(n, dtype=bool)
-    train[fold.excluded] = False
-    for column in groups.T:
-        if np.isin(column[fold.test], column[train]).any():
-            raise FoldError(
-                "folds that never split a group",
-                f"fold {k}, which trains on rows of a group it holds out",
-                "Use crossfit=5, or a splitter that respects groups such as GroupKFold.",
-            )

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import pandas as pd
+from formulaic import Formula
+from formulaic.errors import DataMismatchWarning
+from narwhals.exceptions import DuplicateError
 
-from debinet.exceptions import FormulaError, MissingValueError, UnknownColumnError
+from debinet.exceptions import (
+    DuplicateColumnError,
+    FormulaError,
+    MissingValueError,
+    UnknownColumnError,
+)
 
 # Residuals carry the intercept, so the models have no column for it.
 INTERCEPT = "Intercept"
@@ -37,10 +47,19 @@ class Design:
     specs: tuple[Any, Any]
 
 
-def read_formula(formula: str, data: Any) -> Design:
-    """Apply `formula` to a data frame; `.` stands for all columns not named elsewhere."""
+def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> Design:
+    """Apply `formula` to a data frame.
+
+    Parameters
+    ----------
+    formula : str
+        `.` stands for all columns that are not used elsewhere in the formula nor in `apart`.
+    data : data frame
+    apart : sequence of str
+        Columns that serve another purpose, such as groups and weights.
+    """
     frame = _as_frame(data)
-    outcome, treatments, controls = _parse(formula, list(frame.columns))
+    outcome, treatments, controls = _parse(formula, [str(c) for c in frame.columns], apart)
     _require_complete(frame, [outcome, treatments, controls])
     try:
         y, D, Z = (
@@ -53,10 +72,9 @@ def read_formula(formula: str, data: Any) -> Design:
         raise FormulaError(
             "one outcome", f"{list(y.columns)}", "Put a single numeric variable left of '~'."
         )
-    X = _joined(D, Z)
     return Design(
         y=pd.DataFrame(y).iloc[:, 0],
-        X=X,
+        X=_joined(D, Z),
         treatments=tuple(column for column in D.columns if column != INTERCEPT),
         specs=(D.model_spec, Z.model_spec),
     )
@@ -65,22 +83,31 @@ def read_formula(formula: str, data: Any) -> Design:
 def apply_formula(design: Design, data: Any) -> pd.DataFrame:
     """Return X for new rows, which need not have the outcome."""
     frame = _as_frame(data)
+    _require_complete(frame, [spec.formula for spec in design.specs])
     try:
-        D, Z = (spec.get_model_matrix(frame, context={}) for spec in design.specs)
+        with warnings.catch_warnings():
+            # A category that was not there in fit would be coded as the reference category.
+            warnings.simplefilter("error", DataMismatchWarning)
+            D, Z = (spec.get_model_matrix(frame, context={}) for spec in design.specs)
     except Exception as error:
         raise FormulaError(
-            "the variables of the formula in the new data",
+            "the variables and categories of the formula in the new data",
             f"{type(error).__name__}: {error}",
             "Check the column names and categories.",
         ) from error
     return _joined(D, Z)
 
 
-def _parse(formula: str, columns: list[str]) -> tuple[Any, Any, Any]:
-    from formulaic import Formula
+def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> tuple[Any, Any, Any]:
+    outcome, treatments, _ = _parts(formula, columns)
+    used = {str(v) for side in (outcome, treatments) for v in side.required_variables}
+    free = [column for column in columns if column not in used and column not in apart]
+    return outcome, treatments, _parts(formula, free)[2]
 
+
+def _parts(formula: str, available: list[str]) -> tuple[Any, Any, Any]:
     try:
-        parsed = Formula(formula, _context={"__formulaic_variables_available__": columns})
+        parsed = Formula(formula, _context={"__formulaic_variables_available__": available})
         outcome, parts = parsed.lhs, parsed.rhs
     except Exception as error:
         raise _unreadable(formula, error) from error
@@ -119,7 +146,12 @@ def _joined(D: Any, Z: Any) -> pd.DataFrame:
 
 
 def _as_frame(data: Any) -> pd.DataFrame:
-    frame = nw.from_native(data, pass_through=True)
+    try:
+        frame = nw.from_native(data, pass_through=True)
+    except DuplicateError as error:
+        raise DuplicateColumnError(
+            "every column to have its own name", "repeated names", "Rename or drop them."
+        ) from error
     if not isinstance(frame, nw.DataFrame):
         raise FormulaError(
             "a data frame (pandas, polars or arrow)",

@@ -91,31 +91,40 @@ class Schema:
 
 def make_schema(table: Table, treatments: Treatments) -> Schema:
     """Find the treatments among the columns and the categories of the text columns."""
-    positions = find_columns(table.names, treatments)
+    positions = find_columns(table.names, treatments, table.labels)
     for j in positions:
         if j in table.text:
             raise ColumnTypeError(
                 f"the treatment {table.names[j]!r} to be numeric",
                 f"text such as {table.text[j][0]!r}",
-                "Make one 0/1 column per category (pandas.get_dummies with drop_first=True) and "
-                "name those as treatments.",
+                "Convert the column if it holds numbers (a numpy array has one type for all, a "
+                "data frame has not); make 0/1 columns of categories (pandas.get_dummies with "
+                "drop_first=True) and name those as treatments.",
             )
     levels = {j: _levels(table, j) for j in table.text}
     return Schema(table.names, positions, levels)
 
 
-def find_columns(names: Sequence[str], wanted: Any) -> tuple[int, ...]:
-    """Turn names or positions into positions, or say which are not there."""
-    single = isinstance(wanted, (str, int, np.integer))
-    try:
-        labels = [wanted] if single else list(wanted)
-    except TypeError:
-        labels = [wanted]
-    if not labels:
+def find_columns(
+    names: Sequence[str], wanted: Any, labels: Sequence[Any] | None = None
+) -> tuple[int, ...]:
+    """Turn names, labels or positions into positions, or say which are not there.
+
+    Integers are positions unless the columns themselves are labelled by something else than text:
+    then they are labels, as in pandas.
+    """
+    single = isinstance(wanted, (str, int, np.integer, tuple)) and not (
+        isinstance(wanted, tuple) and (labels is None or wanted not in labels)
+    )
+    if not single and (isinstance(wanted, (set, frozenset, dict)) or not np.iterable(wanted)):
+        raise _no_label(wanted)
+    chosen = [wanted] if single else list(wanted)
+    if not chosen:
         raise EmptyInputError(
             "at least one treatment", "none", f"Name one or more of the columns {_some(names)}."
         )
-    positions = tuple(_find_column(names, label) for label in labels)
+    own = None if labels is None or all(isinstance(v, str) for v in labels) else list(labels)
+    positions = tuple(_find_column(names, label, own) for label in chosen)
     repeated = sorted({names[j] for j in positions if positions.count(j) > 1})
     if repeated:
         raise DuplicateColumnError(
@@ -124,16 +133,23 @@ def find_columns(names: Sequence[str], wanted: Any) -> tuple[int, ...]:
     return positions
 
 
-def _find_column(names: Sequence[str], label: Any) -> int:
+def _no_label(label: Any) -> OptionError:
+    return OptionError(
+        "treatments to be a column name or position, or a list of them",
+        repr(label),
+        "For example treatments=['educ'] or treatments=[0].",
+    )
+
+
+def _find_column(names: Sequence[str], label: Any, own: list[Any] | None) -> int:
+    if own is not None and not isinstance(label, bool) and label in own:
+        return own.index(label)
     if isinstance(label, bool) or not isinstance(label, (str, int, np.integer)):
-        raise OptionError(
-            "treatments to be column names or positions",
-            repr(label),
-            "For example treatments=['educ'] or treatments=[0].",
-        )
-    if isinstance(label, str):
+        raise _no_label(label)
+    if isinstance(label, str) or own is not None:
         if label in names:
-            return list(names).index(label)
+            return list(names).index(str(label))
+        label = str(label)
         near = get_close_matches(label, names, n=1)
         hint = f"Did you mean {near[0]!r}?" if near else f"The columns are {_some(names)}."
         raise UnknownColumnError("treatments that are columns of X", repr(label), hint)

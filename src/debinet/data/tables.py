@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -37,11 +37,14 @@ class Table:
         The numeric columns; the columns in `text` hold zeros here.
     text : mapping from int to object array of shape (n,)
         The categorical and text columns, by position, as strings.
+    labels : tuple, optional
+        The columns' own labels, which need not be strings, if the data had any.
     """
 
     names: tuple[str, ...]
     values: FloatArray
     text: Mapping[int, npt.NDArray[np.object_]]
+    labels: tuple[Any, ...] | None = None
 
     @property
     def n(self) -> int:
@@ -57,10 +60,12 @@ def read_table(X: Any) -> Table:
             f"a sparse {type(X).__name__}",
             "Convert it with X.toarray(): sparse input is not supported.",
         )
+    if not isinstance(X, np.ndarray) and hasattr(X, "num_columns") and hasattr(X, "to_pandas"):
+        X = X.to_pandas()  # an arrow record batch, which narwhals does not read
     try:
         native = nw.from_native(X, pass_through=True)
     except DuplicateError as error:
-        raise _repeated_names(str(error)) from error
+        raise _repeated_names([str(label) for label in X.columns]) from error
     if isinstance(native, nw.LazyFrame):
         raise ColumnTypeError(
             "data in memory", f"a lazy {type(X).__name__}", "Call .collect() on it first."
@@ -103,6 +108,12 @@ def read_vector(v: Any, role: str) -> tuple[FloatArray, str | None]:
 
 
 def _as_array(X: Any) -> npt.NDArray[Any]:
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        raise MissingValueError(
+            "no missing values",
+            f"{int(np.ma.getmaskarray(X).sum())} masked values (NaN)",
+            "Drop or impute those rows first; nothing is dropped silently.",
+        )
     try:
         array = np.asarray(X)
     except (ValueError, TypeError) as error:
@@ -138,9 +149,8 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     labels = list(frame.columns)
     names = tuple(str(label) for label in labels)
     _require_size(frame.shape[0], len(names))
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise _repeated_names(f"repeated names {repeated}")
+    if len(set(names)) < len(names):
+        raise _repeated_names(names)
     columns = []
     for position, name in enumerate(names):
         series = frame[:, position]
@@ -151,7 +161,7 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
         elif series.dtype not in (nw.String, nw.Object, nw.Unknown):
             raise _not_a_column(name, str(series.dtype))
         columns.append(series.to_numpy())
-    return _assemble(names, columns, frame.shape[0])
+    return replace(_assemble(names, columns, frame.shape[0]), labels=tuple(labels))
 
 
 def _assemble(names: tuple[str, ...], columns: list[npt.NDArray[Any]], n: int) -> Table:
@@ -191,7 +201,7 @@ def _read_column(
     numbers = np.full(column.shape, np.nan)
     try:
         numbers[~missing] = [float(v) for v in present]
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         kinds = sorted({type(v).__name__ for v in present if not isinstance(v, Real)})
         raise _not_a_column(
             name, f"{', '.join(kinds)}: argument must be a string or a real number"
@@ -207,9 +217,12 @@ def _not_a_column(name: str, what: str) -> ColumnTypeError:
     )
 
 
-def _repeated_names(came: str) -> DuplicateColumnError:
+def _repeated_names(names: Sequence[str]) -> DuplicateColumnError:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     return DuplicateColumnError(
-        "every column to have its own name", came, "Rename or drop the repeated columns."
+        "every column to have its own name",
+        f"repeated names {repeated}",
+        "Rename or drop the repeated columns.",
     )
 
 

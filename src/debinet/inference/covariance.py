@@ -54,7 +54,7 @@ def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
     groups : IntArray of shape (n, 1) or (n, 2)
         Codes from 0.
     """
-    return _clustered(fit.scores @ fit.bread, groups, fit.n, fit.coef.size)
+    return _clustered(fit.scores @ fit.bread, groups, fit)
 
 
 def smoother(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
@@ -80,21 +80,21 @@ def smoother(fit: ResidualRegression, groups: IntArray | None = None) -> FloatAr
     terms = fit.influence * fit.residuals[:, None]
     if groups is None:
         return terms.T @ terms
-    return _clustered(terms, groups, fit.n, fit.coef.size)
+    return _clustered(terms, groups, fit)
 
 
 def degrees_of_freedom(fit: ResidualRegression, kind: str, groups: IntArray | None) -> float:
     """Of the t distribution: groups - 1 (the fewer, if two-way) for clusters, else n - q."""
     if kind in {"cluster", "smoother"} and groups is not None:
-        return float(groups.max(axis=0).min())
+        return float(min(np.unique(codes[fit.w > 0]).size for codes in groups.T) - 1)
     return float(fit.n - fit.coef.size)
 
 
 def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -> FloatArray:
     """Return the covariance named `kind`."""
-    if kind == "smoother":
+    if isinstance(kind, str) and kind == "smoother":
         return smoother(fit, groups)
-    if kind not in {*BY_NAME, "cluster"}:
+    if not isinstance(kind, str) or kind not in {*BY_NAME, "cluster"}:
         raise OptionError(
             f"vcov to be one of {[*BY_NAME, 'cluster', 'smoother']}",
             repr(kind),
@@ -134,8 +134,14 @@ def _leverage(fit: ResidualRegression) -> FloatArray:
     return leverage
 
 
-def _clustered(influence: FloatArray, groups: IntArray, n: int, q: int) -> FloatArray:
-    """Return the cluster covariance of `sum_i influence_i`, one- or two-way."""
+def _clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression) -> FloatArray:
+    """Return the cluster covariance of `sum_i influence_i`, one- or two-way.
+
+    Rows of no weight do not count, nor do groups that have no others.
+    """
+    counted = fit.w > 0
+    influence, groups = influence[counted], groups[counted]
+    n, q = fit.n, fit.coef.size
     if groups.shape[1] == 1:
         return _one_way(influence, groups[:, 0], n, q)
     pairs = np.unique(groups, axis=0, return_inverse=True)[1].ravel()
@@ -153,7 +159,12 @@ def _clustered(influence: FloatArray, groups: IntArray, n: int, q: int) -> Float
 
 
 def _one_way(influence: FloatArray, codes: IntArray, n: int, q: int) -> FloatArray:
+    codes = np.unique(codes, return_inverse=True)[1]
     count = int(codes.max()) + 1
+    if count < 2:
+        raise CovarianceError(
+            "at least two clusters of positive weight", "one", "Use with_vcov('HC3')."
+        )
     sums = np.zeros((count, q))
     np.add.at(sums, codes, influence)
     correction = count / (count - 1) * (n - 1) / (n - q)

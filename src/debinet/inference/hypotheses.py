@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from debinet.exceptions import InputError, OptionError
+from debinet.exceptions import CovarianceError, InputError, OptionError
 from debinet.protocols import FloatArray
 
 
@@ -42,14 +42,33 @@ def hypothesis_matrix(R: Any, names: tuple[str, ...]) -> FloatArray:
     identity = np.eye(len(names))
     if R is None:
         return identity
+    if isinstance(R, (pd.Series, Mapping)):
+        R = pd.DataFrame([dict(R)])
     if isinstance(R, pd.DataFrame):
         _require_known([str(column) for column in R.columns], names)
-        return R.reindex(columns=list(names), fill_value=0.0).to_numpy(dtype=np.float64)
+        return _numbers(R.reindex(columns=list(names), fill_value=0.0))
     wanted = [R] if isinstance(R, str) else R
-    if isinstance(wanted, Sequence) and all(isinstance(name, str) for name in wanted):
-        _require_known(wanted, names)
+    if np.iterable(wanted) and all(isinstance(name, str) for name in wanted):
+        _require_known(list(wanted), names)
         return identity[[names.index(name) for name in wanted]]
-    return np.atleast_2d(np.asarray(R, dtype=np.float64))
+    return np.atleast_2d(_numbers(R))
+
+
+def right_hand_side(r: Any, count: int) -> FloatArray:
+    """Return r of shape (count,) from a number or an array, zero if left out."""
+    values = np.zeros(count) if r is None else _numbers(r)
+    return np.full(count, float(values)) if values.ndim == 0 else values
+
+
+def _numbers(values: Any) -> FloatArray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "hypotheses as numbers, or as names of coefficients",
+            f"{values!r:.80}",
+            "Give one row of R per hypothesis and one column per coefficient.",
+        ) from error
 
 
 def _require_known(wanted: Sequence[str], names: tuple[str, ...]) -> None:
@@ -78,5 +97,23 @@ def wald_test(
             "Drop the redundant rows of R.",
         )
     distance = R @ coef - r
+    _require_definite(R @ covariance @ R.T, int(rank))
     statistic = float(distance @ np.linalg.solve(R @ covariance @ R.T, distance)) / int(rank)
     return WaldTest(statistic, int(rank), df, float(stats.f.sf(statistic, rank, df)))
+
+
+def _require_definite(covariance: FloatArray, count: int) -> None:
+    """Require a covariance of the hypotheses that can be inverted.
+
+    With few clusters it has fewer positive eigenvalues than hypotheses, and the two-way formula
+    can give negative ones: a Wald statistic would then be noise, or negative.
+    """
+    scale = np.sqrt(np.diag(covariance))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.linalg.eigvalsh(np.nan_to_num(covariance / np.outer(scale, scale))).min()
+    if not least > 1e-10:
+        raise CovarianceError(
+            f"a covariance in which {count} hypotheses can be told apart",
+            f"one with relative eigenvalue {least:.1e}, as from fewer clusters than hypotheses",
+            "Test fewer hypotheses at once, or use a covariance without clusters.",
+        )

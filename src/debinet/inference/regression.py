@@ -89,6 +89,12 @@ def regress(R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None)
     right = R_y if root is None else root * R_y
     # Columns of unit length, so that treatments on very different scales are solved equally well.
     lengths = np.linalg.norm(left, axis=0)
+    if not lengths.all():
+        raise CollinearError(
+            "treatments that vary beside the nuisance features, in every fold for score='dml1'",
+            "residuals of a treatment that are all zero",
+            "Use fewer folds, score='dml2', or drop the treatment.",
+        )
     solution: FloatArray = np.linalg.lstsq(left / lengths, right, rcond=None)[0]
     return np.asarray(solution / lengths)
 
@@ -104,5 +110,6 @@ def require_identified(
         raise CollinearError(
             "treatments that vary beside the nuisance features and each other",
             f"nothing left of {listed} once the learner's predictions from Z are taken out",
-            "Drop those treatments, or the nuisance features that determine them.",
+            "Drop those treatments, or the nuisance features that determine them; if residuals are "
+            "in-sample (crossfit=None) and the learner fits every row, use crossfit='auto'.",
         )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,10 +15,14 @@ from scipy import stats
 from debinet.data.labels import read_groups
 from debinet.exceptions import OptionError
 from debinet.inference import multiplicity, simultaneous
-from debinet.inference.aggregation import median_coef, median_covariance
-from debinet.inference.covariance import covariance_of, degrees_of_freedom
-from debinet.inference.hypotheses import WaldTest, hypothesis_matrix, wald_test
+from debinet.inference.hypotheses import (
+    WaldTest,
+    hypothesis_matrix,
+    right_hand_side,
+    wald_test,
+)
 from debinet.inference.regression import ResidualRegression
+from debinet.inference.spread import spread
 from debinet.protocols import FloatArray, IntArray
 from debinet.report import tables
 
@@ -25,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Inference:
     """Estimates of `y = D coef + f(Z) + e` with all that is needed to judge them.
 
@@ -45,7 +50,8 @@ class Inference:
     vcov_type : str
         Which covariance it is.
     df : float
-        Degrees of freedom of the t distribution used for intervals and p-values.
+        Degrees of freedom of the t distribution used for intervals and p-values: n - q, or
+        clusters - 1. What the learner used up is not known, so it is not subtracted.
     method : str
         How the estimates were made, in words.
     outcome : str
@@ -83,6 +89,18 @@ class Inference:
     notes: tuple[str, ...] = ()
     groups: IntArray | None = None
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("estimate", "covariance", "groups"):
+            value = getattr(self, name)
+            if value is not None:
+                own = value.copy()
+                own.flags.writeable = False
+                object.__setattr__(self, name, own)
+        object.__setattr__(self, "facts", MappingProxyType(dict(self.facts)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "facts": dict(self.facts)}  # read-only views cannot be pickled
 
     @property
     def n(self) -> int:
@@ -149,9 +167,17 @@ class Inference:
         groups : array or series of shape (n,), or two columns, optional
             For `"cluster"`: the clusters, by default those given to fit.
         """
-        rows = self.regressions[0].R_y.size
-        codes = self.groups if groups is None else read_groups(groups, rows)
-        return replace(self, **_spread(self.regressions, kind, codes), groups=codes)
+        if groups is None:
+            return replace(self, **vars(spread(self.regressions, kind, self.groups)))
+        if kind not in ("cluster", "smoother"):
+            raise OptionError(
+                "groups only for 'cluster' and 'smoother'", repr(kind), "Leave groups out."
+            )
+        codes = read_groups(groups, self.regressions[0].R_y.size)
+        notes = (*self.notes, "clusters were named after the fit, whose folds may have split them")
+        return replace(
+            self, **vars(spread(self.regressions, kind, codes)), groups=codes, notes=notes
+        )
 
     def wald_test(self, R: Any = None, r: Any = None) -> WaldTest:
         """Test `R coef = r`; by default that all coefficients are zero.
@@ -164,9 +190,7 @@ class Inference:
             Right-hand sides, zero by default.
         """
         matrix = hypothesis_matrix(R, self.names)
-        right = np.zeros(len(matrix)) if r is None else np.asarray(r, dtype=np.float64)
-        if right.ndim == 0:
-            right = np.full(len(matrix), float(right))
+        right = right_hand_side(r, len(matrix))
         return wald_test(self.estimate, self.covariance, self.df, matrix, right)
 
     def adjust(self, method: str) -> pd.Series:
@@ -178,9 +202,9 @@ class Inference:
             Holm and Romano-Wolf control the chance of any false rejection, Benjamini-Hochberg
             the expected share of false ones. Romano-Wolf uses the correlations and rejects more.
         """
-        if method == "romano-wolf":
+        if isinstance(method, str) and method == "romano-wolf":
             adjusted = simultaneous.romano_wolf(self._t(), self.covariance, self.df, self.seed)
-        elif method in _ADJUSTMENTS:
+        elif isinstance(method, str) and method in _ADJUSTMENTS:
             adjusted = _ADJUSTMENTS[method](self.pvalue.to_numpy())
         else:
             raise OptionError(
@@ -293,48 +317,8 @@ class Inference:
             return self.estimate / np.sqrt(np.diag(self.covariance))
 
 
-def infer(
-    regressions: Sequence[ResidualRegression],
-    names: Sequence[str],
-    vcov: str,
-    *,
-    method: str,
-    outcome: str = "y",
-    facts: Mapping[str, str] | None = None,
-    notes: Sequence[str] = (),
-    groups: IntArray | None = None,
-    seed: int = 0,
-) -> Inference:
-    """Make an `Inference` from solved residual regressions, one per repetition."""
-    solved = tuple(regressions)
-    return Inference(
-        names=tuple(names),
-        regressions=solved,
-        **_spread(solved, vcov, groups),
-        method=method,
-        outcome=outcome,
-        facts=dict(facts or {}),
-        notes=tuple(notes),
-        groups=groups,
-        seed=seed,
-    )
-
-
-def _spread(
-    regressions: tuple[ResidualRegression, ...], kind: str, groups: IntArray | None
-) -> dict[str, Any]:
-    coefs = [regression.coef for regression in regressions]
-    covariances = [covariance_of(regression, kind, groups) for regression in regressions]
-    return {
-        "estimate": median_coef(coefs),
-        "covariance": median_covariance(coefs, covariances),
-        "vcov_type": kind,
-        "df": degrees_of_freedom(regressions[0], kind, groups),
-    }
-
-
 def _require_level(level: float) -> None:
-    if not 0 < level < 1:
+    if not isinstance(level, (int, float, np.number)) or not 0 < level < 1:
         raise OptionError(
             "a confidence level between 0 and 1", repr(level), "Use level=0.95 for 95 % intervals."
         )

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import stats
 
+from debinet._random import named_generator
 from debinet.protocols import FloatArray
 
 DRAWS = 20_000
@@ -48,7 +49,7 @@ def _draw(covariance: FloatArray, df: float, seed: int) -> Iterator[FloatArray]:
     values, vectors = np.linalg.eigh(covariance / np.outer(se, se))
     # Two-way cluster covariances may have small negative eigenvalues.
     root = vectors * np.sqrt(np.maximum(values, 0))
-    rng = np.random.default_rng(seed)
+    rng = named_generator(seed, "joint")
     for _ in range(DRAWS // _CHUNK):
         normal = rng.standard_normal((_CHUNK, se.size)) @ root.T
         yield normal / np.sqrt(rng.chisquare(df, (_CHUNK, 1)) / df)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -50,11 +49,13 @@ def save(result: Inference, path: str | PathLike[str]) -> None:
     if result.groups is not None:
         arrays["groups"] = result.groups
     target = Path(path)
-    descriptor, draft = tempfile.mkstemp(dir=target.parent, prefix=".debinet-", suffix=".tmp")
+    if target.is_dir() or not target.parent.is_dir():
+        raise OSError(f"Cannot write {target}: give the path of a file in a folder that exists.")
+    draft = target.with_name(f".{target.name}-{uuid4().hex}.tmp")
     try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with draft.open("xb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
-        Path(draft).replace(target)
+        draft.replace(target)
     except BaseException:
-        Path(draft).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import (
     ElasticNet,
     Lars,
@@ -18,8 +20,10 @@ from sklearn.linear_model import (
     Ridge,
     RidgeCV,
 )
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.neighbors import KNeighborsRegressor, RadiusNeighborsRegressor
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -66,7 +70,7 @@ class FittedLearner:
     def predict(self, Z: FloatArray) -> FloatArray:
         """Return predictions of shape (rows of Z, m)."""
         n, m = len(Z), self.scale.size
-        columns = [np.asarray(model.predict(Z)) for model in self.models]
+        columns = [_predict(model, Z) for model in self.models]
         if len(columns) == 1 and columns[0].shape in {(n, m), (n,) if m == 1 else None}:
             predictions = columns[0].reshape(n, m)
         elif all(column.shape in {(n,), (n, 1)} for column in columns) and len(columns) == m:
@@ -77,7 +81,7 @@ class FittedLearner:
                 f"{[column.shape for column in columns]} from {_named(self.models[0])}",
                 "A learner must predict every column it was fitted on.",
             )
-        predictions = predictions.astype(np.float64) * self.scale
+        predictions = predictions * self.scale
         if not np.isfinite(predictions).all():
             raise LearnerError(
                 "finite predictions",
@@ -138,8 +142,11 @@ def takes_one_output(learner: Any) -> bool:
 
 
 def separable(learner: Any) -> bool:
-    """Whether a joint fit equals separate fits of the columns."""
-    return any(isinstance(part, SEPARABLE) for part in _chain(learner))
+    """Whether the learner, within what wraps it, fits every output as if it were alone.
+
+    Exact types: MultiTaskLasso, for one, is a Lasso that trades outputs off.
+    """
+    return any(type(part) in SEPARABLE for part in _chain(learner))
 
 
 def weight_arguments(learner: Any, weights: FloatArray | None) -> dict[str, FloatArray]:
@@ -148,10 +155,10 @@ def weight_arguments(learner: Any, weights: FloatArray | None) -> dict[str, Floa
         return {}
     prefix = ""
     for part in _chain(learner):
-        if has_fit_parameter(part, "sample_weight"):
-            return {f"{prefix}sample_weight": weights}
-        if hasattr(part, "steps"):
+        if isinstance(part, Pipeline):
             prefix += f"{part.steps[-1][0]}__"
+        elif _takes_weights(part):
+            return {f"{prefix}sample_weight": weights}
     raise LearnerError(
         "a learner whose fit takes sample_weight, as weights were given",
         _named(learner),
@@ -161,7 +168,8 @@ def weight_arguments(learner: Any, weights: FloatArray | None) -> dict[str, Floa
 
 def seeded(learner: Any, seed: int, *names: str | int) -> Any:
     """Return an unfitted copy whose open random states are derived from `seed` and `names`."""
-    fresh = clone(learner) if hasattr(learner, "get_params") else deepcopy(learner)
+    copied = clone if hasattr(learner, "get_params") else deepcopy
+    fresh = guarded(learner, lambda: copied(learner))
     set_seeds(fresh, seed, *names)
     return fresh
 
@@ -192,7 +200,7 @@ def guarded(learner: Any, work: Any) -> Any:
         raise
     except Exception as error:
         raise LearnerError(
-            "a learner that can be fitted to these data",
+            "a learner that can be copied, fitted to these data and asked to predict",
             f"{_named(learner)} failing with {type(error).__name__}: {error}",
             "Check the learner's options; with few rows per fold, use fewer folds.",
         ) from error
@@ -208,12 +216,26 @@ def _chain(learner: Any) -> Iterator[Any]:
     part = learner
     while part is not None:
         yield part
-        if isinstance(part, MultiOutputRegressor):
-            return
-        if hasattr(part, "steps") and part.steps:
+        if isinstance(part, Pipeline) and part.steps:
             part = part.steps[-1][1]
+        elif isinstance(part, BaseSearchCV):
+            part = part.estimator
+        elif isinstance(part, TransformedTargetRegressor):
+            part = part.regressor
         else:
-            part = getattr(part, "estimator", getattr(part, "regressor", None))
+            return
+
+
+def _takes_weights(learner: Any) -> bool:
+    if isinstance(learner, (BaseSearchCV, TransformedTargetRegressor)):
+        return False  # they hand arguments on: what they wrap decides
+    kinds = {parameter.kind for parameter in signature(learner.fit).parameters.values()}
+    return has_fit_parameter(learner, "sample_weight") or Parameter.VAR_KEYWORD in kinds
+
+
+def _predict(model: Any, Z: FloatArray) -> FloatArray:
+    predictions: FloatArray = guarded(model, lambda: np.asarray(model.predict(Z), np.float64))
+    return predictions
 
 
 def _standard_deviations(M: FloatArray, weights: FloatArray | None) -> FloatArray:

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 
 from debinet._random import named_seed
 from debinet.data.folds import Fold, Folds
-from debinet.exceptions import LearnerError
+from debinet.exceptions import LearnerError, OptionError
 from debinet.learners.adapter import (
     FittedLearner,
     closed_form,
@@ -78,6 +78,7 @@ def cross_fit(
     n_jobs : int, optional
         Folds fitted at the same time, in threads unless a joblib context says otherwise.
     """
+    _require_jobs(n_jobs)
     job = _Job(learner, Z, M, seed, weights)
     if closed_form(learner) and (folds.complementary or folds.in_sample):
         return _in_closed_form(job, folds)
@@ -121,14 +122,24 @@ def _in_closed_form(job: _Job, folds: Folds) -> Heldout:
     arguments = weight_arguments(model, job.weights)
     if folds.in_sample:
         guarded(model, lambda: model.fit(job.Z, job.M, **arguments))
-        predictions = np.asarray(model.predict(job.Z)).reshape(job.M.shape)
+        predictions = guarded(model, lambda: np.reshape(model.predict(job.Z), job.M.shape))
     else:
-        predictions = guarded(model, lambda: model.heldout(job.Z, job.M, folds, **arguments))
+        predictions = guarded(
+            model, lambda: np.asarray(model.heldout(job.Z, job.M, folds, **arguments), float)
+        )
     width: int = job.M.shape[1]
     if predictions.shape != job.M.shape or not np.isfinite(predictions).all():
+        what = "NaN or infinity" if predictions.shape == job.M.shape else str(predictions.shape)
         raise LearnerError(
             f"finite held-out predictions of shape {job.M.shape}",
-            f"shape {predictions.shape} from {type(model).__name__}.heldout",
+            f"{what} from {type(model).__name__}.heldout",
             "Check the learner's heldout method with debinet.testing.check_learner.",
         )
     return Heldout(predictions, (FittedLearner((model,), np.ones(width)),), model)
+
+
+def _require_jobs(n_jobs: int | None) -> None:
+    if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
+        raise OptionError(
+            "n_jobs to be None or an integer other than 0", repr(n_jobs), "Use n_jobs=-1 for all."
+        )

@@ -8,14 +8,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from debinet.data.folds import Folds
+from debinet.exceptions import FoldError
 from debinet.protocols import FloatArray
 
 
 class MeanLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts the (weighted) mean of every output, whatever Z is; the learner named `"zero"`.
 
-    With it, `PartiallyLinear` is least squares of y on D with an intercept, and `DebiNet` is OLS
-    after selection.
+    With it, `PartiallyLinear` is least squares of y on D with an intercept.
 
     Attributes
     ----------
@@ -44,14 +44,17 @@ class MeanLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return, for every row, the mean over the rows outside of its fold."""
         self.fit(Z, M, sample_weight)
         weights = np.ones(len(M)) if sample_weight is None else sample_weight
-        weighted = weights[:, None] * M
-        predictions = np.empty_like(M)
-        for block in folds:
-            left = weights.sum() - weights[block.test].sum()
-            predictions[block.test] = (
-                weighted.sum(axis=0) - weighted[block.test].sum(axis=0)
-            ) / left
-        return predictions
+        codes = folds.codes()
+        sums = np.zeros((len(folds), M.shape[1]))
+        np.add.at(sums, codes, weights[:, None] * M)
+        mass = np.bincount(codes, weights, minlength=len(folds))[:, None]
+        left = mass.sum() - mass
+        if (left <= 0).any():
+            raise FoldError(
+                "rows of positive weight outside of every fold", "none", "Use more folds."
+            )
+        others: FloatArray = (sums.sum(axis=0) - sums) / left
+        return others[codes]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,11 +10,13 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, named_seed, root_seed
+from debinet.data.crossfit import make_folds
 from debinet.data.dataset import Dataset
-from debinet.data.folds import Folds, make_folds
+from debinet.data.folds import Folds
 from debinet.data.tables import read_table
-from debinet.inference.result import infer
-from debinet.learners.adapter import closed_form
+from debinet.exceptions import InputError
+from debinet.inference.infer import infer
+from debinet.learners.adapter import closed_form, guarded
 from debinet.learners.named import resolve_learner
 from debinet.models.partialled import Task
 from debinet.models.partialling import partial_out, require_score
@@ -121,24 +123,24 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             sample_weight=sample_weight,
             needs_controls=not isinstance(self.learner, str) or self.learner != "zero",
         )
-        validate_data(self, X, skip_check_array=True)
         seed, score = root_seed(self.random_state), score_name(self)
         repetitions = make_folds(
             self.crossfit,
             data.n,
             named_generator(seed, "folds"),
             groups=data.groups,
-            closed_form=closed_form(learner),
+            # One row has no coefficients of its own to average.
+            closed_form=closed_form(learner) and score != "dml1",
+            data=(np.hstack([data.D, data.Z]), data.y),
         )
         require_score(score, repetitions)
-        fresh = clone(learner, safe=False)
-        self._parts = tuple(
+        fresh = guarded(learner, lambda: clone(learner, safe=False))
+        parts = tuple(
             partial_out(Task(data, fresh, folds, named_seed(seed, k), self.n_jobs), score)
             for k, folds in enumerate(repetitions)
         )
-        self._schema = data.schema
-        self.result_ = infer(
-            [part.regression for part in self._parts],
+        result = infer(
+            [part.regression for part in parts],
             data.schema.treatment_names,
             _default_vcov(score, data),
             method="Partially linear model",
@@ -148,7 +150,10 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             groups=data.groups,
             seed=seed,
         )
-        self.coef_ = self.result_.estimate.copy()
+        # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
+        validate_data(self, X, skip_check_array=True)
+        self._parts, self._schema, self.result_ = parts, data.schema, result
+        self.coef_ = result.estimate.copy()
         return self
 
     def predict(self, X: Any) -> FloatArray:
@@ -170,7 +175,12 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _split(self, X: Any) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self, "result_")
         table = read_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise _other_columns(str(error)) from error
+        if table.labels is not None and table.names != self._schema.names:
+            raise _other_columns(f"{list(table.names)[:8]}")
         return self._schema.split(table)
 
     def _conditional_means(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -178,6 +188,12 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.mean([m_y for m_y, _ in means], axis=0), np.mean(
             [m_D for _, m_D in means], axis=0
         )
+
+
+def _other_columns(came: str) -> InputError:
+    return InputError(
+        "the columns of fit, in the same order", came, "Select and order the columns as in fit."
+    )
 
 
 def _default_vcov(score: str, data: Dataset) -> str:
@@ -193,7 +209,7 @@ def _facts(data: Dataset, learner: Any, repetitions: Sequence[Folds], score: str
     times = f", {len(repetitions)} times, median" if len(repetitions) > 1 else ""
     return {
         "model": f"{data.outcome} = D b + f(Z) + e",
-        "rows": f"{data.n}",
+        "rows": f"{data.n if data.weights is None else np.count_nonzero(data.weights)}",
         "columns": f"{data.D.shape[1]} of interest (D), {data.Z.shape[1]} nuisance (Z)",
         "learner": type(learner).__name__,
         "cross-fitting": repetitions[0].label + times,

@@ -71,7 +71,8 @@ def plm(
     ----------
     formula : str
         `"outcome ~ treatments | controls"`. Anything formulaic knows: `C(region)`, `log(x)`,
-        `a:b`, `bs(x, df=4)`; `.` stands for all other columns.
+        `a:b`, `bs(x, df=4)`; `.` stands for all columns not used otherwise. Like R's, formulas
+        may call Python functions: do not run those of strangers.
     data : data frame
         pandas, polars or arrow.
     learner : {"wide", "zero"} or regressor
@@ -90,7 +91,8 @@ def plm(
     >>> list(fit.result_.names)
     ['d1', 'd2']
     """
-    design = read_formula(formula, data)
+    apart = [*_names(data, groups), *_names(data, sample_weight)]
+    design = read_formula(formula, data, apart)
     model = PartiallyLinear(list(design.treatments), learner, **options)
     model.fit(
         design.X,
@@ -101,9 +103,16 @@ def plm(
     return FormulaFit(formula, model, design)
 
 
+def _names(data: Any, wanted: Any) -> list[str]:
+    """Return the columns that `wanted` names; labels or weights given as such name none."""
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(names, (list, tuple)) or not all(isinstance(v, str) for v in names):
+        return []
+    # A list of texts as long as the data holds labels.
+    return [] if len(names) > 2 and len(names) == len(data) else list(names)
+
+
 def _column(data: Any, wanted: Any) -> Any:
     """Look names up in the data; arrays pass through."""
-    names = [wanted] if isinstance(wanted, str) else wanted
-    if isinstance(names, (list, tuple)) and names and all(isinstance(v, str) for v in names):
-        return pick_columns(data, [str(name) for name in names])
-    return wanted
+    names = _names(data, wanted)
+    return pick_columns(data, names) if names else wanted

@@ -23,6 +23,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
+    "[": "{[}",  # after a line's end it would begin an option
 }
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 

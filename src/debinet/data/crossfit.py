@@ -1,0 +1,135 @@
+"""Every value that `crossfit` may take, turned into folds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from copy import copy
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from debinet.data.folds import Folds, k_folds, leave_one_out, no_folds
+from debinet.data.splits import ready_made
+from debinet.exceptions import FoldError, OptionError
+from debinet.protocols import FloatArray, IntArray, Splitter
+
+if TYPE_CHECKING:
+    Crossfit: TypeAlias = (
+        Literal["auto", "loo"]
+        | int
+        | tuple[int, int]
+        | Splitter
+        | Iterable[tuple[IntArray, IntArray]]
+        | None
+    )
+
+DEFAULT_FOLDS = 5
+
+
+def make_folds(
+    crossfit: Crossfit,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    groups: IntArray | None = None,
+    closed_form: bool = False,
+    data: tuple[FloatArray, FloatArray] | None = None,
+) -> tuple[Folds, ...]:
+    """Return one `Folds` per repetition for any value that `crossfit` may take.
+
+    Parameters
+    ----------
+    crossfit : {"auto", "loo"}, int, (int, int), splitter, iterable of pairs, or None
+        `"auto"` is leave-one-out if the learner has a closed form and 5 folds otherwise; a pair is
+        (folds, repetitions).
+    n : int
+        Number of rows.
+    rng : numpy.random.Generator
+        Decides random folds.
+    groups : IntArray of shape (n, ways), optional
+        Rows that must stay together.
+    closed_form : bool
+        Whether the learner implements `heldout`.
+    data : pair of FloatArray, optional
+        X and y, for splitters that look at them.
+    """
+    if crossfit is None:
+        return (no_folds(n),)
+    if isinstance(crossfit, str):
+        return _named_folds(crossfit, n, rng, groups, closed_form)
+    counts = _counts(crossfit)
+    if counts is not None:
+        k, repeats = counts
+        return tuple(k_folds(n, k, rng, groups) for _ in range(repeats))
+    if isinstance(crossfit, Splitter):
+        X, y = (np.zeros((n, 1)), np.zeros(n)) if data is None else data
+        return ready_made(n, _split(_seeded(crossfit, rng), X, y, groups), groups)
+    if isinstance(crossfit, Iterable) and not isinstance(crossfit, bytes):
+        pairs: list[Any] = list(crossfit)
+        if not any(isinstance(pair, (int, float)) for pair in pairs):
+            return ready_made(n, pairs, groups)
+    raise _unknown(crossfit)
+
+
+def _named_folds(
+    name: str, n: int, rng: np.random.Generator, groups: IntArray | None, closed_form: bool
+) -> tuple[Folds, ...]:
+    if name == "auto":
+        # Two-way groups exclude more rows than they hold out: no closed form covers that.
+        closed_form = closed_form and (groups is None or groups.shape[1] == 1)
+        if not closed_form:
+            return (k_folds(n, _default_folds(n, groups), rng, groups),)
+        name = "loo"
+    if name == "loo":
+        return (leave_one_out(n, groups),)
+    raise _unknown(name)
+
+
+def _unknown(crossfit: object) -> OptionError:
+    return OptionError(
+        "crossfit to be 'auto', 'loo', a number of folds >= 2, a pair (folds, repetitions), "
+        "a scikit-learn splitter, (train, test) pairs, or None",
+        f"{crossfit!r:.80}",
+        "Use crossfit='auto' if in doubt.",
+    )
+
+
+def _seeded(splitter: Splitter, rng: np.random.Generator) -> Splitter:
+    """Return a copy whose open random state is decided by `rng`, as all else is."""
+    if getattr(splitter, "random_state", 0) is not None:
+        return splitter
+    seeded = copy(splitter)
+    seeded.random_state = int(rng.integers(2**31 - 1))  # type: ignore[attr-defined]
+    return seeded
+
+
+def _split(
+    splitter: Splitter, X: FloatArray, y: FloatArray, groups: IntArray | None
+) -> list[tuple[Any, Any]]:
+    first = None if groups is None else groups[:, 0]
+    try:
+        with warnings.catch_warnings():
+            # Whether the folds split a group is checked on the folds themselves.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+            return list(splitter.split(X, y, first))
+    except Exception as error:
+        raise FoldError(
+            f"a splitter that can split {len(y)} rows",
+            f"{splitter} failing with: {error}",
+            "Use fewer folds, or pass `groups` to fit if the splitter needs them.",
+        ) from error
+
+
+def _counts(crossfit: object) -> tuple[int, int] | None:
+    """Return (folds, repetitions) if `crossfit` gives them."""
+    pair = crossfit if isinstance(crossfit, tuple) else (crossfit, 1)
+    whole = [isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in pair]
+    if len(pair) == 2 and all(whole) and pair[0] >= 2 and pair[1] >= 1:
+        return int(pair[0]), int(pair[1])
+    return None
+
+
+def _default_folds(n: int, groups: IntArray | None) -> int:
+    largest = n if groups is None else int(groups.max(axis=0).min()) + 1
+    return max(2, min(DEFAULT_FOLDS, largest))
