@@ -13,6 +13,7 @@ import os
 import platform
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -22,7 +23,7 @@ import numpy as np
 import sklearn
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.model_selection import KFold
 
 import debinet as dn
@@ -84,6 +85,66 @@ def many_treatments(q: int = 20, measured: int = 2) -> dict[str, float]:
     return found
 
 
+def wide_and_ridge(q: int = 149, measured: int = 3) -> dict[str, float]:
+    """Time the default learner for 149 treatments, and DoubleML with RidgeCV one at a time."""
+    import doubleml
+
+    rng = np.random.default_rng(0)
+    n, p = 1000, 500
+    X = rng.normal(size=(n, p))
+    y = X[:, :200].sum(axis=1) + rng.normal(size=n)
+
+    def ours() -> object:
+        return dn.PartiallyLinear(range(q)).fit(X, y)
+
+    def theirs() -> None:
+        for j in range(measured):
+            data = doubleml.DoubleMLData.from_arrays(np.delete(X, j, axis=1), y, X[:, j])
+            doubleml.DoubleMLPLR(data, RidgeCV(), RidgeCV()).fit()
+
+    pairs = [(seconds(ours), seconds(theirs) * q / measured) for _ in range(3)]
+    return {
+        "ours_seconds": median(pair[0] for pair in pairs),
+        "doubleml_seconds": median(pair[1] for pair in pairs),
+        "ratio": median(pair[1] / pair[0] for pair in pairs),
+    }
+
+
+def wide_and_eigh(n: int = 4000, p: int = 50, outputs: int = 20) -> dict[str, float]:
+    """Tuning and leave-one-out of 20 outputs against the one eigendecomposition they need."""
+    from scipy.linalg import eigh
+
+    from debinet.data.folds import leave_one_out
+
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(n, p))
+    M = np.sin(Z[:, :outputs]) + rng.normal(size=(n, outputs))
+    kernel = Z @ Z.T / p + np.eye(n)
+    folds = leave_one_out(n)
+    found: dict[str, list[float]] = {"fixed": [], "auto": []}
+    for _ in range(3):
+        one = seconds(lambda: eigh(kernel.copy(), driver="evd", check_finite=False))
+        for name, skip in (("fixed", 10.0), ("auto", "auto")):
+            work = dn.WideNet(skip=skip)
+            found[name].append(seconds(lambda net=work: net.heldout(Z, M, folds)) / one)
+    peak = _peak_doubles(
+        lambda: dn.WideNet(skip=10.0).heldout(Z[:1500], M[:1500], leave_one_out(1500))
+    )
+    return {
+        "skip_fixed_ratio": median(found["fixed"]),
+        "skip_auto_ratio": median(found["auto"]),
+        "peak_memory_in_n_squared_doubles": peak / (1500**2 * 8),
+    }
+
+
+def _peak_doubles(work: Callable[[], object]) -> float:
+    tracemalloc.start()
+    work()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return float(peak)
+
+
 def main(folder: Path) -> None:
     results = {
         "machine": {
@@ -94,7 +155,9 @@ def main(folder: Path) -> None:
             "scikit-learn": sklearn.__version__,
         },
         "import": import_cost(),
-        "twenty treatments, n = 1000, 20 controls, 5 folds": many_treatments(),
+        "20 treatments, n = 1000, 20 controls, 5 folds": many_treatments(),
+        "149 treatments, n = 1000, p = 500, default learner": wide_and_ridge(),
+        "WideNet, n = 4000, 20 outputs, over one eigh": wide_and_eigh(),
     }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "bench.json").write_text(json.dumps(results, indent=2))

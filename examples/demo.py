@@ -51,7 +51,6 @@ def main(folder: Path) -> None:
             Section(
                 "Coefficients",
                 text=result.summary(),
-                table=result.to_html(),
                 figure=result.plot(),
                 caption="Forest plot of the coefficients with 95 % intervals",
             ),

@@ -7,7 +7,7 @@ rescaling change the order of summation and the conditioning of least squares, n
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.linear_model import LinearRegression
@@ -196,6 +196,7 @@ outcomes = st.one_of(
 )
 
 
+@settings(max_examples=150)
 @given(
     X=st.one_of(sound, junk_frames, junk_arrays),
     y=outcomes,
@@ -205,13 +206,15 @@ outcomes = st.one_of(
     crossfit=st.sampled_from(["auto", "loo", 2, None, 9, "x", (2, 2)]),
     groups=st.one_of(st.none(), st.lists(st.integers(0, 3), min_size=8, max_size=8), junk_arrays),
     weights=st.one_of(st.none(), st.lists(st.floats(0, 2), min_size=8, max_size=8), junk_arrays),
+    learner=st.sampled_from([LinearRegression(), DecisionTreeRegressor(), "zero", "wide"]),
+    score=st.sampled_from(["structured", "robinson", "dml1", "dml2", "gls"]),
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
 def test_junk_gives_a_valid_result_or_one_of_our_errors(
-    X, y, treatments, crossfit, groups, weights
+    X, y, treatments, crossfit, groups, weights, learner, score
 ):
-    model = dn.PartiallyLinear(treatments, LinearRegression(), crossfit=crossfit, random_state=0)
+    model = dn.PartiallyLinear(treatments, learner, crossfit=crossfit, score=score, random_state=0)
     try:
         model.fit(X, y, groups=groups, sample_weight=weights)
     except DebiNetError:
@@ -220,6 +223,47 @@ def test_junk_gives_a_valid_result_or_one_of_our_errors(
     assert np.isfinite(result.estimate).all()
     assert (result.se >= 0).all()
     assert np.isfinite(model.predict(X)).all()
+
+
+RESULT = infer(
+    [pooled(*(np.random.default_rng(0).normal(size=shape) for shape in ((20,), (20, 2))))],
+    ["a", "b"],
+    "HC3",
+    method="Test",
+)
+
+
+@settings(max_examples=150)
+@given(
+    R=st.one_of(junk_arrays, st.lists(junk_arrays, max_size=2), st.sampled_from(["a", ["a", "c"]])),
+    r=st.one_of(st.none(), junk_arrays),
+)
+def test_junk_hypotheses_give_a_test_or_one_of_our_errors(R, r):
+    try:
+        test = RESULT.wald_test(R, r)
+    except DebiNetError:
+        return
+    assert 0 <= test.pvalue <= 1
+
+
+FRAME = make_data(0)[0].assign(y=make_data(0)[1])
+
+
+@settings(max_examples=150)
+@given(
+    formula=st.one_of(
+        st.text(max_size=12),
+        st.text(alphabet="yd12z0 ~|+*:.()-^C", max_size=14),
+        st.sampled_from(["y ~ d1 | z0", "y ~ d1 + d2 | .", "y ~ d1 | 0", "d1 ~ d1 | z0"]),
+    )
+)
+@pytest.mark.filterwarnings("ignore")
+def test_junk_formulas_give_a_fit_or_one_of_our_errors(formula):
+    try:
+        fit = dn.plm(formula, FRAME, LinearRegression(), crossfit=None)
+    except DebiNetError:
+        return
+    assert np.isfinite(fit.result_.estimate).all()
 
 
 @given(seed=seeds, level=st.floats(0.5, 0.999))

@@ -78,7 +78,7 @@ def test_the_check_can_fail():
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_intervals_cover_over_many_replications(design, learner, capsys):
-    """400 replications at n = 500, false alarm 0.01 per coefficient: region [0.9200, 0.9775]."""
+    """400 replications at n = 500, false alarm 0.01 per coefficient: region [0.9200, 0.9750]."""
     low, high = region(400, 0.01)
     share = coverage(design, learner, 500, 400)
     with capsys.disabled():

@@ -62,7 +62,7 @@ def right_hand_side(r: Any, count: int) -> FloatArray:
 
 def _numbers(values: Any) -> FloatArray:
     try:
-        return np.asarray(values, dtype=np.float64)
+        return np.asarray(values).astype(np.float64, casting="same_kind")
     except (TypeError, ValueError) as error:
         raise InputError(
             "hypotheses as numbers, or as names of coefficients",

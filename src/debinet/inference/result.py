@@ -225,7 +225,7 @@ class Inference:
         kind = "joint" if joint else "pointwise"
         facts = {
             **self.facts,
-            "covariance": f"{self.vcov_type}, t distribution with {self.df:g} degrees of freedom",
+            "covariance": f"{self._kind()}, t distribution with {self.df:g} degrees of freedom",
             "intervals": f"{100 * level:g} %, {kind}",
         }
         return tables.summary_text(title, facts, self.to_frame(level, joint), self.notes)
@@ -304,6 +304,10 @@ class Inference:
     @property
     def __maketables_default_stat_keys__(self) -> list[str]:
         return ["N", "se_type"]
+
+    def _kind(self) -> str:
+        clustered = self.vcov_type == "smoother" and self.groups is not None
+        return f"{self.vcov_type}, clustered" if clustered else self.vcov_type
 
     def _index(self) -> pd.Index:
         return pd.Index(self.names, dtype=object)

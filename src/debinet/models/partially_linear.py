@@ -18,7 +18,7 @@ from debinet.exceptions import InputError
 from debinet.inference.infer import infer
 from debinet.learners.adapter import closed_form, guarded
 from debinet.learners.named import resolve_learner
-from debinet.models.partialled import Task
+from debinet.models.partialled import PartialledOut, Task
 from debinet.models.partialling import partial_out, require_score
 from debinet.models.score_parameter import ScoreParameter, score_name
 from debinet.protocols import FloatArray
@@ -142,7 +142,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         result = infer(
             [part.regression for part in parts],
             data.schema.treatment_names,
-            _default_vcov(score, data),
+            _default_vcov(score, data, parts),
             method="Partially linear model",
             outcome=data.outcome,
             facts=_facts(data, learner, repetitions, score),
@@ -196,8 +196,9 @@ def _other_columns(came: str) -> InputError:
     )
 
 
-def _default_vcov(score: str, data: Dataset) -> str:
-    if score == "gls":
+def _default_vcov(score: str, data: Dataset, parts: Sequence[PartialledOut]) -> str:
+    # The covariance of the whole procedure where there is one (docs/decisions/0008).
+    if all(part.regression.influence is not None for part in parts):
         return "smoother"
     if data.groups is not None:
         return "cluster"
