@@ -1,7 +1,8 @@
 """The wide network on the paper's designs: error, prediction and coverage over many runs.
 
-The bounds on A, B and C come from the paper's own figures, which they improve on; with 50 runs the Monte
-Carlo error of a coverage of 0.95 over q coefficients a run is about sqrt(0.95 * 0.05 / (50 q)).
+The bounds on A, B and C come from the paper's own figures, which they improve on; with 50 runs the
+Monte Carlo error of a coverage of 0.95 over q coefficients a run is about
+sqrt(0.95 * 0.05 / (50 q)).
 """
 
 from __future__ import annotations

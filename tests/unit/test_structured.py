@@ -140,6 +140,18 @@ def test_results_with_influence_survive_saving(data, tmp_path):
         )
 
 
+def test_a_fitted_model_keeps_no_decomposition(data):
+    import pickle
+
+    X, y, names = data
+    model = dn.PartiallyLinear(names, crossfit=(3, 2), random_state=0).fit(X, y)
+    for part in model._parts:
+        assert part.joint.learner._factorization is None
+        assert part.g.learner._factorization is None
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
 def test_decompositions_are_shared_by_all_steps(data, monkeypatch):
     """One factorization serves [y, D], the mixed model and both rounds for g."""
     from debinet.learners.wide import wide_net

@@ -71,6 +71,12 @@ class PartialledOut:
     g: Heldout | None = None
     pilot: FloatArray | None = None
 
+    def forget(self) -> None:
+        """Let go of what learners keep for further fits: n x n matrices, for the wide network."""
+        for held in (self.joint, self.g):
+            if held is not None and hasattr(held.learner, "forget"):
+                held.learner.forget()
+
     def conditional_means(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return `E(y|Z)` and `E(D|Z)` for new rows."""
         means = self.joint.predict(Z)

@@ -150,6 +150,8 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             groups=data.groups,
             seed=seed,
         )
+        for part in parts:
+            part.forget()
         # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
         validate_data(self, X, skip_check_array=True)
         self._parts, self._schema, self.result_ = parts, data.schema, result
@@ -184,10 +186,8 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._schema.split(table)
 
     def _conditional_means(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        means = [part.conditional_means(Z) for part in self._parts]
-        return np.mean([m_y for m_y, _ in means], axis=0), np.mean(
-            [m_D for _, m_D in means], axis=0
-        )
+        m_y, m_D = zip(*(part.conditional_means(Z) for part in self._parts), strict=True)
+        return np.mean(m_y, axis=0), np.mean(m_D, axis=0)
 
 
 def _other_columns(came: str) -> InputError:

@@ -93,6 +93,8 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
     True
     """
 
+    _factorization: Factorization | None
+
     def __init__(
         self,
         *,
@@ -210,6 +212,10 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
         )
         return heldout_adjoint(stopped, X, folds)
 
+    def forget(self) -> None:
+        """Let go of the decompositions, which only further fits to the same Z would need."""
+        self._factorization = None
+
     def stopping_path(self) -> StoppingPath:
         """Return penalties, criterion and degrees of freedom along each output's path."""
         check_is_fitted(self)
@@ -249,7 +255,7 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
         factorization = shared.get(key)
         if factorization is None:
             # let go of the old one first: two do not fit where one does
-            self._factorization: Factorization | None = None
+            self._factorization = None
             factorization = shared[key] = factorize(Z, weight, architecture, skips, key)
         self._factorization = factorization
         return factorization
