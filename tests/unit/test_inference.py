@@ -121,6 +121,16 @@ def test_names_are_escaped_in_every_format():
     assert "<script>" not in result._repr_html_()
 
 
+def test_signs_in_cells_are_escaped_too():
+    result = make_result(q=1, names=["d"], seed=0).with_vcov("iid")
+    strong = infer([pooled(5 * result.regressions[0].R_D[:, 0] + 0.1 * result.regressions[0].R_y,
+                           result.regressions[0].R_D)], ["d"], "iid", method="Test")  # fmt: skip
+    assert "<0.001" in strong.summary()
+    assert "&lt;0.001" in strong.to_html()
+    assert "<0.001" not in strong.to_html()
+    assert r"\textless{}0.001" in strong.to_latex()
+
+
 def test_forest_plot_draws_every_coefficient_and_the_truth():
     result = make_result(names=["a", "b", "$c", "<d>"])
     ax = result.plot(joint=True, truth={"a": 0.0, "b": 0.1, "$c": 0.2, "<d>": 0.3})

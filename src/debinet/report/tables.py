@@ -126,11 +126,14 @@ def _cells(
 ) -> tuple[list[str], list[Sequence[str]]]:
     header = [escape(str(frame.index.name or "")), *[escape(str(c)) for c in frame.columns]]
     columns = [
-        [format_pvalue(v) if str(label).startswith("pvalue") else format_number(v) for v in column]
-        for label, column in frame.items()
+        [escape(_formatted(str(label), v)) for v in column] for label, column in frame.items()
     ]
     names = [escape(str(name)) for name in frame.index]
     return header, [list(row) for row in zip(names, *columns, strict=True)]
+
+
+def _formatted(label: str, value: float) -> str:
+    return format_pvalue(value) if label.startswith("pvalue") else format_number(value)
 
 
 def _one_line(text: str) -> str:
