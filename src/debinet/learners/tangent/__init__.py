@@ -1,0 +1,5 @@
+"""The wide network through random features: linear cost in the number of rows."""
+
+from debinet.learners.tangent.tangent_net import TangentNet
+
+__all__ = ["TangentNet"]

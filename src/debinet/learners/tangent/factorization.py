@@ -1,0 +1,100 @@
+"""What a fit takes from the inputs alone: features, and their decomposition per skip weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from debinet.learners.tangent.features import FeatureMap, draw_directions
+from debinet.learners.tangent.lowrank import LowRank, decompose
+from debinet.learners.tangent.memory import require_memory
+from debinet.learners.wide.inputs import column_moments
+from debinet.protocols import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Units:
+    """Which random network is meant.
+
+    Attributes
+    ----------
+    width : int
+        Number of hidden units.
+    seed : int
+        From which they are drawn.
+    """
+
+    width: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Factorization:
+    """Inputs, decomposed; the targets play no part in it.
+
+    Attributes
+    ----------
+    key : bytes
+        Fingerprint of everything it was made from.
+    feature_map : FeatureMap
+    centre : FloatArray of shape (m,)
+        Weighted means of the features.
+    rows : IntArray of shape (n,)
+        The rows with positive weight, in ascending order.
+    root_weight : FloatArray of shape (n,)
+        Square roots of their weights.
+    u : FloatArray of shape (n,)
+        The intercept's direction, `root_weight` at unit length.
+    spectra : tuple of LowRank
+        One per skip weight.
+    """
+
+    key: bytes
+    feature_map: FeatureMap
+    centre: FloatArray
+    rows: IntArray
+    root_weight: FloatArray
+    u: FloatArray
+    spectra: tuple[LowRank, ...]
+
+
+def fingerprint(Z: FloatArray, weight: FloatArray, units: Units, skips: tuple[float, ...]) -> bytes:
+    """Return a digest of contents that is the same for the same factorization."""
+    digest = blake2b(repr((Z.shape, units, skips)).encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(Z).data)
+    digest.update(np.ascontiguousarray(weight).data)
+    return digest.digest()
+
+
+def factorize(
+    Z: FloatArray, weight: FloatArray, units: Units, skips: tuple[float, ...], key: bytes
+) -> Factorization:
+    """Standardize, compute the features, decompose them: once for every skip weight.
+
+    Parameters
+    ----------
+    Z : FloatArray of shape (n, p)
+    weight : FloatArray of shape (n,)
+        Not negative; rows of weight 0 are left out.
+    units : Units
+    skips : tuple of float
+        Weights of the linear part to prepare for.
+    key : bytes
+        From `fingerprint`.
+    """
+    rows, p = np.flatnonzero(weight > 0), Z.shape[1]
+    require_memory(rows.size, units.width + p, len(skips))
+    inside = Z if rows.size == Z.shape[0] else Z[rows]
+    moments = column_moments(inside, weight[rows])
+    feature_map = FeatureMap(moments, draw_directions(units.seed, p, units.width))
+    F = feature_map(inside)
+    root = np.sqrt(weight[rows])
+    centre = root**2 @ F / (root @ root)
+    F -= centre
+    F *= root[:, None]
+    size = float((root @ root) * (centre @ centre))
+    spectra = decompose(F, units.width, skips, size)
+    u = root / np.linalg.norm(root)
+    return Factorization(key, feature_map, centre, rows, root, u, spectra)
