@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from debinet.inference.loading import load
     from debinet.inference.result import Inference
     from debinet.learners.mean import MeanLearner
+    from debinet.learners.tangent import TangentNet
     from debinet.learners.wide import WideNet
     from debinet.models.partially_linear import PartiallyLinear
     from debinet.models.plm import FormulaFit, plm
@@ -25,6 +26,7 @@ _WHERE = {
     "Inference": "debinet.inference.result",
     "MeanLearner": "debinet.learners.mean",
     "PartiallyLinear": "debinet.models.partially_linear",
+    "TangentNet": "debinet.learners.tangent",
     "WideNet": "debinet.learners.wide",
     "load": "debinet.inference.loading",
     "plm": "debinet.models.plm",
@@ -36,6 +38,7 @@ __all__ = [
     "Inference",
     "MeanLearner",
     "PartiallyLinear",
+    "TangentNet",
     "WideNet",
     "datasets",
     "exceptions",

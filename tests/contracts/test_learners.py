@@ -28,6 +28,7 @@ LEARNERS = [
     RandomForestRegressor(10),
     GradientBoostingRegressor(n_estimators=10),
     dn.WideNet(train="first"),
+    dn.TangentNet(width=100),
 ]
 
 

@@ -19,8 +19,9 @@ def second_layer(Z, moments):
 def test_the_kernel_converges_like_one_over_the_root_of_width():
     """Root mean square error over 900 pairs and 8 seeds, times sqrt(width), is constant.
 
-    Errors of pairs are strongly dependent, so 8 seeds know the figure to about 15 %; 40 % is two
-    and a half standard errors of a ratio of two such, and a rate of 1/4 or 1 would be off by 4.
+    Errors of pairs are strongly dependent: 8 seeds know the figure to 11 - 15 % (measured), and a
+    ratio of two to 20 %, so 40 % is two standard errors, for fixed seeds. Between the first and the
+    last width, a rate of 1/4 in place of 1/2 would be off by a factor of 4, one of 1 by 16.
     """
     Z = np.random.default_rng(0).normal(size=(30, 4))
     moments = column_moments(Z, np.ones(30))

@@ -19,8 +19,8 @@ from debinet.learners.tangent.mixed import fit_mixed
 from debinet.learners.tangent.predictor import Predictor, make_predictor, predict
 from debinet.learners.tangent.solution import Solution, solve
 from debinet.learners.tangent.tuning import CRITERIA
+from debinet.learners.wide.arguments import one_of, read_weight, skip_weights, typed
 from debinet.learners.wide.solution import inverse
-from debinet.learners.wide.wide_net import _one_of, _read_weight, _skip_weights, _typed
 from debinet.protocols import FloatArray, Pilot
 
 
@@ -109,13 +109,13 @@ class TangentNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: igno
             Not negative. Rows of weight 0 are as good as absent.
         """
         Z, M = self._read(Z, M)
-        self._solve(Z, M, _read_weight(sample_weight, Z.shape[0]))
+        self._solve(Z, M, read_weight(sample_weight, Z.shape[0]))
         return self
 
     def predict(self, Z: Any) -> FloatArray:
         """Return predictions of the shape of `M`, for any rows."""
         check_is_fitted(self)
-        Z = _typed(validate_data, self, Z, reset=False, dtype=np.float64)
+        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
         out = predict(self._predictor, Z)
         return out[:, 0] if self._flat else out
 
@@ -143,7 +143,7 @@ class TangentNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: igno
                 f"folds that train on fewer or more ({folds.label})",
                 "Use the cross-fitting engine, which refits, for such folds.",
             )
-        factorization, solution = self._solve(Z, M, _read_weight(sample_weight, Z.shape[0]))
+        factorization, solution = self._solve(Z, M, read_weight(sample_weight, Z.shape[0]))
         columns = M.reshape(Z.shape[0], -1)
         out = heldout_predictions(
             factorization, solution, self._predictor, Z=Z, M=columns, folds=folds
@@ -161,7 +161,7 @@ class TangentNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: igno
         D : array of shape (n, q)
         """
         Z, M = self._read(Z, np.column_stack([y, D]))
-        factorization = self._factorize(Z, _read_weight(sample_weight, Z.shape[0]))
+        factorization = self._factorize(Z, read_weight(sample_weight, Z.shape[0]))
         inside = fit_mixed(factorization, M[factorization.rows, 0], M[factorization.rows, 1:])
         rows = np.zeros((Z.shape[0], M.shape[1] - 1))
         rows[factorization.rows] = inside.rows
@@ -194,15 +194,13 @@ class TangentNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: igno
         self._factorization = None
 
     def _read(self, Z: Any, M: Any) -> tuple[FloatArray, FloatArray]:
-        Z, M = _typed(
-            validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True
-        )
+        Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
         return Z, np.asarray(M, dtype=np.float64)
 
     def _solve(
         self, Z: FloatArray, M: FloatArray, weight: FloatArray
     ) -> tuple[Factorization, Solution]:
-        criterion = _one_of("tune", self.tune, CRITERIA)
+        criterion = one_of("tune", self.tune, CRITERIA)
         factorization = self._factorize(Z, weight)
         solution = solve(factorization, M.reshape(Z.shape[0], -1)[factorization.rows], criterion)
         self._predictor: Predictor = make_predictor(factorization, solution)
@@ -216,7 +214,7 @@ class TangentNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: igno
 
     def _factorize(self, Z: FloatArray, weight: FloatArray) -> Factorization:
         """Return the decompositions for these rows, made anew only if nobody holds them."""
-        skips = _skip_weights(self.skip)
+        skips = skip_weights(self.skip)
         units = Units(_read_width(self.width), root_seed(self.random_state))
         key = fingerprint(Z, weight, units, skips)
         shared = self._share()

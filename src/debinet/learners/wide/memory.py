@@ -52,8 +52,8 @@ def require_memory(n: int, decompositions: int) -> None:
     raise MemoryLimitError(
         f"{_gigabytes(needed)} of free memory for WideNet on {n} rows",
         _gigabytes(available),
-        f"{fixed}or a learner whose memory does not grow with the square of the rows "
-        "(any scikit-learn regressor will do).",
+        f"{fixed}or a learner whose memory does not grow with the square of the rows: "
+        "debinet.TangentNet(), the same network through random features, or any regressor.",
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, Self
 from weakref import WeakValueDictionary
 
@@ -11,8 +10,9 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet.data.folds import Folds
-from debinet.exceptions import FoldError, InputError, LengthError, OptionError, TooFewRowsError
+from debinet.exceptions import FoldError, LengthError, OptionError
 from debinet.learners.wide.adjoint import Held, heldout_adjoint
+from debinet.learners.wide.arguments import one_of, read_weight, skip_weights, typed
 from debinet.learners.wide.factorization import Factorization, factorize, fingerprint
 from debinet.learners.wide.filters import FILTERS
 from debinet.learners.wide.heldout import heldout_predictions
@@ -22,9 +22,6 @@ from debinet.learners.wide.predictor import Predictor, make_predictor, predict
 from debinet.learners.wide.solution import Solution, inverse, solve
 from debinet.learners.wide.tuning import CRITERIA, StoppingPath
 from debinet.protocols import FloatArray, Pilot
-
-# Without the linear part, and with one that dominates: on linear truths the second wins by far.
-AUTO_SKIPS = (0.0, 10.0)
 
 
 class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -125,13 +122,13 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
             Not negative. Rows of weight 0 are as good as absent.
         """
         Z, M = self._read(Z, M)
-        self._solve(Z, M, _read_weight(sample_weight, Z.shape[0]))
+        self._solve(Z, M, read_weight(sample_weight, Z.shape[0]))
         return self
 
     def predict(self, Z: Any) -> FloatArray:
         """Return predictions of the shape of `M`, for any rows."""
         check_is_fitted(self)
-        Z = _typed(validate_data, self, Z, reset=False, dtype=np.float64)
+        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
         out = predict(self._predictor, Z)
         return out[:, 0] if self._flat else out
 
@@ -159,7 +156,7 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
                 f"folds that train on fewer or more ({folds.label})",
                 "Use the cross-fitting engine, which refits, for such folds.",
             )
-        factorization, solution = self._solve(Z, M, _read_weight(sample_weight, Z.shape[0]))
+        factorization, solution = self._solve(Z, M, read_weight(sample_weight, Z.shape[0]))
         out = heldout_predictions(
             factorization,
             solution,
@@ -181,7 +178,7 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
         D : array of shape (n, q)
         """
         Z, M = self._read(Z, np.column_stack([y, D]))
-        factorization = self._factorize(Z, _read_weight(sample_weight, Z.shape[0]))
+        factorization = self._factorize(Z, read_weight(sample_weight, Z.shape[0]))
         inside = fit_mixed(factorization, M[factorization.rows, 0], M[factorization.rows, 1:])
         rows = np.zeros((Z.shape[0], M.shape[1] - 1))
         rows[factorization.rows] = inside.rows
@@ -222,16 +219,14 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
         return self._path
 
     def _read(self, Z: Any, M: Any) -> tuple[FloatArray, FloatArray]:
-        Z, M = _typed(
-            validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True
-        )
+        Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
         return Z, np.asarray(M, dtype=np.float64)
 
     def _solve(
         self, Z: FloatArray, M: FloatArray, weight: FloatArray
     ) -> tuple[Factorization, Solution]:
-        filter_ = FILTERS[_one_of("filter", self.filter, FILTERS)]
-        criterion = _one_of("tune", self.tune, CRITERIA)
+        filter_ = FILTERS[one_of("filter", self.filter, FILTERS)]
+        criterion = one_of("tune", self.tune, CRITERIA)
         factorization = self._factorize(Z, weight)
         columns = M.reshape(Z.shape[0], -1)[factorization.rows]
         solution = solve(factorization, columns, filter_, criterion)
@@ -248,8 +243,8 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
     def _factorize(self, Z: FloatArray, weight: FloatArray) -> Factorization:
         """Return the decompositions for these rows, made anew only if nobody holds them."""
         architecture = Architecture(self.depth, self.activation, self.train)
-        skips = _skip_weights(self.skip)
-        _one_of("relevance", self.relevance, {"equal": None, "auto": None})
+        skips = skip_weights(self.skip)
+        one_of("relevance", self.relevance, {"equal": None, "auto": None})
         key = fingerprint(Z, weight, architecture, skips)
         shared = self._share()
         factorization = shared.get(key)
@@ -276,59 +271,5 @@ class WideNet(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
     def __getstate__(self) -> dict[str, Any]:
         # predictions need no eigenvectors, and files should not carry them
         state = dict(super().__getstate__())
-        for name in ("_factorization", "_shared"):
-            state.pop(name, None)
-        return state
-
-
-def _typed(validate: Any, *args: Any, **kwargs: Any) -> Any:
-    try:
-        return validate(*args, **kwargs)
-    except ValueError as error:
-        raise InputError(
-            "finite numbers: Z with one row per observation, and M with as many rows",
-            f"this: {error}",
-            "Clean or reshape the data first.",
-        ) from error
-
-
-def _read_weight(sample_weight: Any, n: int) -> FloatArray:
-    if sample_weight is None:
-        weight = np.ones(n)
-    else:
-        weight = _typed(np.asarray, sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise LengthError(
-            f"sample_weight of shape ({n},)", f"{weight.shape}", "Pass one weight per row."
-        )
-    if not np.isfinite(weight).all() or (weight < 0).any():
-        raise InputError(
-            "sample_weight without negative or missing values",
-            f"{weight[~(weight >= 0) | np.isinf(weight)][0]}",
-            "Pass weight 0 to leave a row out.",
-        )
-    if np.count_nonzero(weight) < 2:
-        raise TooFewRowsError(
-            "at least 2 rows whose weight is not zero",
-            f"{np.count_nonzero(weight)} sample",
-            "Pass more rows.",
-        )
-    return weight
-
-
-def _skip_weights(skip: Any) -> tuple[float, ...]:
-    if isinstance(skip, str) and skip == "auto":
-        return AUTO_SKIPS
-    if isinstance(skip, (int, float, np.number)) and 0 <= skip < np.inf:
-        return (float(skip),)
-    raise OptionError(
-        "skip to be 'auto' or a number that is not negative", repr(skip), "Use skip='auto'."
-    )
-
-
-def _one_of(option: str, value: Any, table: Mapping[str, Any]) -> str:
-    if isinstance(value, str) and value in table:
-        return value
-    names = ", ".join(map(repr, table))
-    remedy = f"Leave {option} out for the default, {next(iter(table))!r}."
-    raise OptionError(f"{option} to be one of {names}", repr(value), remedy)
+        state.pop("_shared", None)
+        return {**state, "_factorization": None}

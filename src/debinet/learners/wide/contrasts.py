@@ -1,0 +1,68 @@
+"""The restricted likelihood of a mixed model, in the coordinates of a decomposition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize_scalar
+
+from debinet.learners.wide.tuning import time_grid
+from debinet.protocols import FloatArray
+
+# The grid brackets the optimum, which Brent's method then finds: every second time is enough.
+_GRID_STRIDE = 2
+_TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """Standardized outcome and treatments in the coordinates of a decomposition.
+
+    Attributes
+    ----------
+    w : FloatArray of shape (k,)
+        Eigenvalues.
+    y : FloatArray of shape (k,)
+    D : FloatArray of shape (k, q)
+    count : int
+        Degrees of freedom, n - 1 - q.
+    """
+
+    w: FloatArray
+    y: FloatArray
+    D: FloatArray
+    count: int
+
+    def criterion(self, time: float) -> float:
+        """Twice the negative restricted log-likelihood at stopping time `time`, up to a constant.
+
+        `(n - 1 - q) log(RSS) + log|D' r D| - sum log r`, with RSS the generalized residual sum of
+        squares and s^2 profiled out.
+        """
+        r = 1.0 / (1.0 + self.w * time)
+        weighted = r[:, None] * self.D
+        factor = cho_factor(self.D.T @ weighted)
+        moment = weighted.T @ self.y
+        rss = (r * self.y) @ self.y - moment @ cho_solve(factor, moment)
+        logarithms = 2 * np.log(np.diag(factor[0])).sum() - np.log(r).sum()
+        return float(self.count * np.log(max(float(rss), _TINY)) + logarithms)
+
+    def best_time(self) -> tuple[float, float]:
+        """Return the stopping time of the greatest restricted likelihood, and the criterion."""
+        grid = time_grid(self.w)[::_GRID_STRIDE]
+        values = [self.criterion(time) for time in grid]
+        best = int(np.argmin(values))
+        if best == 0:
+            return float(grid[0]), values[0]
+        low, high = grid[max(best - 1, 1)], grid[min(best + 1, grid.size - 1)]
+        found = minimize_scalar(
+            lambda log_time: self.criterion(np.exp(log_time)),
+            bounds=(np.log(low), np.log(high)),
+            method="bounded",
+            options={"xatol": 1e-3},
+        )
+        if found.fun < values[best]:
+            return float(np.exp(found.x)), float(found.fun)
+        return float(grid[best]), values[best]
