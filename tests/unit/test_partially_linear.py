@@ -259,6 +259,22 @@ def test_splitters_see_the_data_and_are_seeded(small):
     assert open_splitter.random_state is None
 
 
+def test_many_rows_take_random_features_and_the_summary_says_so(small, monkeypatch):
+    from debinet.learners import named
+
+    X, y = small
+    exact = dn.PartiallyLinear(["d1"], random_state=0).fit(X, y).result_
+    assert exact.facts["learner"] == "WideNet"
+    assert "random features" not in exact.summary()
+    monkeypatch.setattr(named, "EXACT_ROWS", 59)
+    model = dn.PartiallyLinear(["d1"], random_state=0).fit(X, y)
+    assert model.result_.facts["learner"] == "TangentNet"
+    assert "random features" in model.result_.summary()
+    assert model.result_.facts["cross-fitting"] == "leave-one-out"
+    insisted = dn.PartiallyLinear(["d1"], dn.WideNet(), random_state=0).fit(X, y).result_
+    assert insisted.facts["learner"] == "WideNet"
+
+
 def test_dml1_of_the_default_learner_uses_folds(small):
     X, y = small
     model = dn.PartiallyLinear(["d1"], score="dml1", random_state=0).fit(X, y)

@@ -18,6 +18,7 @@ from debinet.exceptions import InputError
 from debinet.inference.infer import infer
 from debinet.learners.adapter import closed_form, guarded
 from debinet.learners.named import resolve_learner
+from debinet.learners.wide import WideNet
 from debinet.models.partialled import PartialledOut, Task
 from debinet.models.partialling import partial_out, require_score
 from debinet.models.score_parameter import ScoreParameter, score_name
@@ -37,7 +38,8 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     learner : {"wide", "zero"} or regressor
         Learns the conditional means. `"wide"` is an over-parameterized network in its
         infinite-width limit (`WideNet`), `"zero"` predicts the mean (ordinary least squares of y
-        on D), and any scikit-learn regressor will do.
+        on D), and any scikit-learn regressor will do. Beyond 5,000 rows `"wide"` is the same
+        network through random features (`TangentNet`), with a note in the summary.
     crossfit : {"auto", "loo"}, int, (int, int), splitter, list of (train, test) pairs, or None
         How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
         learners that have it in closed form and 5 folds for others; None is the paper's in-sample
@@ -114,7 +116,6 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array or series of shape (n,), optional
             Weights of the rows, for the learner and for the regression on residuals.
         """
-        learner = resolve_learner(self.learner)
         data = Dataset.from_any(
             X,
             y,
@@ -123,6 +124,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             sample_weight=sample_weight,
             needs_controls=not isinstance(self.learner, str) or self.learner != "zero",
         )
+        learner = resolve_learner(self.learner, data.n)
         seed, score = root_seed(self.random_state), score_name(self)
         repetitions = make_folds(
             self.crossfit,
@@ -146,7 +148,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             method="Partially linear model",
             outcome=data.outcome,
             facts=_facts(data, learner, repetitions, score),
-            notes=_notes(data, repetitions),
+            notes=_notes(data, repetitions, self.learner, learner),
             groups=data.groups,
             seed=seed,
         )
@@ -218,8 +220,15 @@ def _facts(data: Dataset, learner: Any, repetitions: Sequence[Folds], score: str
     }
 
 
-def _notes(data: Dataset, repetitions: Sequence[Folds]) -> tuple[str, ...]:
+def _notes(
+    data: Dataset, repetitions: Sequence[Folds], asked: Any, learner: Any
+) -> tuple[str, ...]:
     notes = list(data.schema.notes)
+    if isinstance(asked, str) and asked == "wide" and not isinstance(learner, WideNet):
+        notes.append(
+            f"the wide network is approximated by random features ({type(learner).__name__}), as "
+            f"its exact solution takes long with {data.n} rows; learner=WideNet() insists on it"
+        )
     if repetitions[0].in_sample:
         notes.append(
             "residuals are in-sample: intervals are too narrow if the learner fits noise; "
