@@ -94,9 +94,5 @@ class FileFormatError(DebiNetError, ValueError):
     """A file is not one that this library wrote, or is damaged."""
 
 
-class MissingDependencyError(DebiNetError, ImportError):
-    """An optional package is needed and not installed."""
-
-
 class MemoryLimitError(DebiNetError, MemoryError):
     """A computation would need more memory than there is."""

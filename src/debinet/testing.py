@@ -46,7 +46,7 @@ def check_learner(learner: Any) -> list[str]:
     >>> len(check_learner(Ridge()))
     7
     """
-    fitted = resolve_learner(learner)
+    subject = resolve_learner(learner).learner
     checks = [
         fit_returns_the_learner,
         predictions_have_the_shape_of_the_targets,
@@ -56,7 +56,7 @@ def check_learner(learner: Any) -> list[str]:
         heldout_predictions_are_honest,
         works_in_a_partially_linear_model,
     ]
-    return [_run(check, fitted) for check in checks]
+    return [_run(check, subject) for check in checks]
 
 
 def check_selector(selector: Any) -> list[str]:

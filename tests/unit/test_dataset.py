@@ -238,3 +238,16 @@ def test_integers_too_large_for_a_float(small):
     X, y = small
     with pytest.raises(ColumnTypeError):
         read(X.assign(z1=[10**400] + [1] * 59), y)
+
+
+def test_near_dependence_is_told_from_dependence():
+    """Between what the Gram matrix vouches for and what is dependent, the pivoted QR decides."""
+    from debinet.data.checks import dependent_columns
+
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(200, 3))
+    for left, expected in ((1.0, []), (1e-4, []), (1e-8, []), (1e-12, [2]), (0.0, [2])):
+        B = A.copy()
+        B[:, 2] = A[:, 0] + A[:, 1] + left * A[:, 2]
+        found = dependent_columns(B)
+        assert len(found) == len(expected), left

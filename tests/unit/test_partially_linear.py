@@ -340,3 +340,12 @@ def test_weights_reach_ensembles_that_take_any_argument(small):
     vote = VotingRegressor([("a", Ridge()), ("b", LinearRegression())])
     weighted = model_of(vote).fit(X, y, sample_weight=np.linspace(0.1, 3, 60)).coef_
     assert not np.allclose(weighted, model_of(vote).fit(X, y).coef_)
+
+
+def test_the_mean_as_an_object_needs_no_controls_either(small):
+    X, y = small
+    named, given = (
+        dn.PartiallyLinear(["d1", "d2"], learner, crossfit=None).fit(X[["d1", "d2"]], y).coef_
+        for learner in ("zero", dn.MeanLearner())
+    )
+    np.testing.assert_array_equal(named, given)

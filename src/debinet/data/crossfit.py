@@ -34,7 +34,7 @@ def make_folds(
     *,
     groups: IntArray | None = None,
     closed_form: bool = False,
-    data: tuple[FloatArray, FloatArray] | None = None,
+    data: tuple[FloatArray, FloatArray, FloatArray] | None = None,
 ) -> tuple[Folds, ...]:
     """Return one `Folds` per repetition for any value that `crossfit` may take.
 
@@ -51,8 +51,8 @@ def make_folds(
         Rows that must stay together.
     closed_form : bool
         Whether the learner implements `heldout`.
-    data : pair of FloatArray, optional
-        X and y, for splitters that look at them.
+    data : (D, Z, y), optional
+        For splitters that look at them.
     """
     if crossfit is None:
         return (no_folds(n),)
@@ -63,12 +63,13 @@ def make_folds(
         k, repeats = counts
         return tuple(k_folds(n, k, rng, groups) for _ in range(repeats))
     if isinstance(crossfit, Splitter):
-        X, y = (np.zeros((n, 1)), np.zeros(n)) if data is None else data
-        return ready_made(n, _split(_seeded(crossfit, rng), X, y, groups), groups)
+        D, Z, y = (np.zeros((n, 1)), np.zeros((n, 0)), np.zeros(n)) if data is None else data
+        pairs = _split(_seeded(crossfit, rng), np.hstack([D, Z]), y, groups)
+        return ready_made(n, pairs, groups)
     if isinstance(crossfit, Iterable) and not isinstance(crossfit, bytes):
-        pairs: list[Any] = list(crossfit)
-        if not any(isinstance(pair, (int, float)) for pair in pairs):
-            return ready_made(n, pairs, groups)
+        given: list[Any] = list(crossfit)
+        if not any(isinstance(pair, (int, float)) for pair in given):
+            return ready_made(n, given, groups)
     raise _unknown(crossfit)
 
 

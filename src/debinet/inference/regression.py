@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class ResidualRegression:
                 own.flags.writeable = False
                 object.__setattr__(self, name, own)
 
-    @property
+    @cached_property
     def w(self) -> FloatArray:
         """Weights, ones if there are none, of shape (n,)."""
         return np.ones(self.R_y.size) if self.weights is None else self.weights
@@ -70,7 +71,7 @@ class ResidualRegression:
         """`psi_i = w_i R_D_i e_i`, of shape (n, q): zero on average at a solution."""
         return (self.w * self.residuals)[:, None] * self.R_D
 
-    @property
+    @cached_property
     def bread(self) -> FloatArray:
         """`(R_D' W R_D)^-1`, of shape (q, q)."""
         gram: FloatArray = self.R_D.T @ (self.w[:, None] * self.R_D)

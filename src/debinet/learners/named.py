@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from debinet.exceptions import OptionError
@@ -14,15 +15,43 @@ from debinet.learners.wide import WideNet
 EXACT_ROWS = 5000
 
 
-def resolve_learner(learner: Any, n: int = 0) -> Any:
+@dataclass(frozen=True)
+class Resolved:
+    """A learner, and what a reader of its results must know of how it was chosen.
+
+    Attributes
+    ----------
+    learner : learner
+    note : str
+        Empty if the learner is what was asked for.
+    """
+
+    learner: Any
+    note: str = ""
+
+
+def needs_controls(learner: Any) -> bool:
+    """Whether the learner looks at Z at all."""
+    return not (
+        isinstance(learner, MeanLearner) or (isinstance(learner, str) and learner == "zero")
+    )
+
+
+def resolve_learner(learner: Any, n: int = 0) -> Resolved:
     """Return the learner that a name stands for on n rows, or the learner itself, checked."""
     if not isinstance(learner, str):
         require_learner(learner)
-        return learner
+        return Resolved(learner)
+    if learner == "wide" and n <= EXACT_ROWS:
+        return Resolved(WideNet())
     if learner == "wide":
-        return WideNet() if n <= EXACT_ROWS else TangentNet()
+        note = (
+            "the wide network is approximated by random features (TangentNet), as its exact "
+            f"solution takes long with {n} rows; learner=WideNet() insists on it"
+        )
+        return Resolved(TangentNet(), note)
     if learner == "zero":
-        return MeanLearner()
+        return Resolved(MeanLearner())
     raise OptionError(
         "learner to be 'wide', 'zero' or a regressor",
         repr(learner),

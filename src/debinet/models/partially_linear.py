@@ -17,8 +17,7 @@ from debinet.data.tables import read_table
 from debinet.exceptions import InputError
 from debinet.inference.infer import infer
 from debinet.learners.adapter import closed_form, guarded
-from debinet.learners.named import resolve_learner
-from debinet.learners.wide import WideNet
+from debinet.learners.named import needs_controls, resolve_learner
 from debinet.models.partialled import PartialledOut, Task
 from debinet.models.partialling import partial_out, require_score
 from debinet.models.score_parameter import ScoreParameter, score_name
@@ -122,9 +121,10 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.treatments,
             groups=groups,
             sample_weight=sample_weight,
-            needs_controls=not isinstance(self.learner, str) or self.learner != "zero",
+            needs_controls=needs_controls(self.learner),
         )
-        learner = resolve_learner(self.learner, data.n)
+        resolved = resolve_learner(self.learner, data.n)
+        learner = resolved.learner
         seed, score = root_seed(self.random_state), score_name(self)
         repetitions = make_folds(
             self.crossfit,
@@ -133,7 +133,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             groups=data.groups,
             # One row has no coefficients of its own to average.
             closed_form=closed_form(learner) and score != "dml1",
-            data=(np.hstack([data.D, data.Z]), data.y),
+            data=(data.D, data.Z, data.y),
         )
         require_score(score, repetitions)
         fresh = guarded(learner, lambda: clone(learner, safe=False))
@@ -148,7 +148,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             method="Partially linear model",
             outcome=data.outcome,
             facts=_facts(data, learner, repetitions, score),
-            notes=_notes(data, repetitions, self.learner, learner),
+            notes=_notes(data, repetitions, resolved.note),
             groups=data.groups,
             seed=seed,
         )
@@ -220,15 +220,8 @@ def _facts(data: Dataset, learner: Any, repetitions: Sequence[Folds], score: str
     }
 
 
-def _notes(
-    data: Dataset, repetitions: Sequence[Folds], asked: Any, learner: Any
-) -> tuple[str, ...]:
-    notes = list(data.schema.notes)
-    if isinstance(asked, str) and asked == "wide" and not isinstance(learner, WideNet):
-        notes.append(
-            f"the wide network is approximated by random features ({type(learner).__name__}), as "
-            f"its exact solution takes long with {data.n} rows; learner=WideNet() insists on it"
-        )
+def _notes(data: Dataset, repetitions: Sequence[Folds], of_learner: str) -> tuple[str, ...]:
+    notes = [*data.schema.notes, *([of_learner] if of_learner else [])]
     if repetitions[0].in_sample:
         notes.append(
             "residuals are in-sample: intervals are too narrow if the learner fits noise; "

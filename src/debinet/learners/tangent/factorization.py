@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
 
@@ -58,14 +57,6 @@ class Factorization:
     root_weight: FloatArray
     u: FloatArray
     spectra: tuple[LowRank, ...]
-
-
-def fingerprint(Z: FloatArray, weight: FloatArray, units: Units, skips: tuple[float, ...]) -> bytes:
-    """Return a digest of contents that is the same for the same factorization."""
-    digest = blake2b(repr((Z.shape, units, skips)).encode(), digest_size=16)
-    digest.update(np.ascontiguousarray(Z).data)
-    digest.update(np.ascontiguousarray(weight).data)
-    return digest.digest()
 
 
 def factorize(

@@ -24,12 +24,12 @@ def require_memory(n: int, features: int, decompositions: int) -> None:
         return
     smaller = bytes_needed(n, features, 1)
     fixed = (
-        f"Use a fixed skip, such as skip=10.0, which takes {smaller / 1e9:.2g} GB; or "
+        f"Use a fixed skip, such as skip=10.0, which takes {memory.gigabytes(smaller)}; or "
         if decompositions > 1 and smaller <= available
         else "Use "
     )
     raise MemoryLimitError(
-        f"{needed / 1e9:.2g} GB of free memory for TangentNet on {n} rows and {features} features",
-        f"{available / 1e9:.2g} GB",
+        f"{memory.gigabytes(needed)} of free memory for TangentNet on {n} rows, {features} features",
+        memory.gigabytes(available),
         f"{fixed}fewer hidden units: memory is proportional to width.",
     )

@@ -13,13 +13,14 @@ from debinet._random import RandomState, root_seed
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError, LengthError, OptionError
 from debinet.learners.tangent.adjoint import Held, heldout_adjoint
-from debinet.learners.tangent.factorization import Factorization, Units, factorize, fingerprint
+from debinet.learners.tangent.factorization import Factorization, Units, factorize
 from debinet.learners.tangent.heldout import heldout_predictions
 from debinet.learners.tangent.mixed import fit_mixed
 from debinet.learners.tangent.predictor import Predictor, make_predictor, predict
 from debinet.learners.tangent.solution import Solution, solve
 from debinet.learners.tangent.tuning import CRITERIA
 from debinet.learners.wide.arguments import one_of, read_weight, skip_weights, typed
+from debinet.learners.wide.factorization import fingerprint
 from debinet.learners.wide.solution import inverse
 from debinet.protocols import FloatArray, Pilot
 

@@ -45,14 +45,14 @@ class Factorization:
 
 
 def fingerprint(
-    Z: FloatArray, weight: FloatArray, architecture: Architecture, skips: tuple[float, ...]
+    Z: FloatArray, weight: FloatArray, network: object, skips: tuple[float, ...]
 ) -> bytes:
     """Return a digest that is the same for the same factorization.
 
     Contents, not identity: an array that was changed in place is another array. It costs n p
     against the n^3 that it saves.
     """
-    digest = blake2b(repr((Z.shape, architecture, skips)).encode(), digest_size=16)
+    digest = blake2b(repr((Z.shape, network, skips)).encode(), digest_size=16)
     digest.update(np.ascontiguousarray(Z).data)
     digest.update(np.ascontiguousarray(weight).data)
     return digest.digest()

@@ -45,17 +45,18 @@ def require_memory(n: int, decompositions: int) -> None:
         return
     smaller = bytes_needed(n, 1)
     fixed = (
-        f"Use a fixed skip, such as skip=10.0, which takes {_gigabytes(smaller)}; fewer rows; "
+        f"Use a fixed skip, such as skip=10.0, which takes {gigabytes(smaller)}; fewer rows; "
         if decompositions > 1 and smaller <= available
         else "Use fewer rows, "
     )
     raise MemoryLimitError(
-        f"{_gigabytes(needed)} of free memory for WideNet on {n} rows",
-        _gigabytes(available),
+        f"{gigabytes(needed)} of free memory for WideNet on {n} rows",
+        gigabytes(available),
         f"{fixed}or a learner whose memory does not grow with the square of the rows: "
         "debinet.TangentNet(), the same network through random features, or any regressor.",
     )
 
 
-def _gigabytes(count: int) -> str:
+def gigabytes(count: int) -> str:
+    """Show a number of bytes."""
     return f"{count / 1e9:.2g} GB"
