@@ -22,7 +22,7 @@ def run(code):
 
 
 def test_import_takes_less_than_half_a_second():
-    """Median of five warm runs, less the bare interpreter; `make bench` prints the figure itself."""
+    """Median of five warm runs, less the bare interpreter; `make bench` prints the figure."""
 
     def seconds(code):
         start = perf_counter()

@@ -29,7 +29,7 @@ def require_memory(n: int, features: int, decompositions: int) -> None:
         else "Use "
     )
     raise MemoryLimitError(
-        f"{memory.gigabytes(needed)} of free memory for TangentNet on {n} rows, {features} features",
+        f"{memory.gigabytes(needed)} of memory for TangentNet on {n} rows and {features} features",
         memory.gigabytes(available),
         f"{fixed}fewer hidden units: memory is proportional to width.",
     )
