@@ -4,10 +4,16 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+from debinet.learners.wide import spectrum as module
 from debinet.learners.wide.filters import FILTERS
 from debinet.learners.wide.inputs import column_moments, encode
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.learners.wide.spectrum import decompose
+
+
+@pytest.fixture(params=["copied", "in place"], autouse=True)
+def _both_ways(request, monkeypatch):
+    monkeypatch.setattr(module, "SMALL", 1500 if request.param == "copied" else 0)
 
 
 def problem(n=40, p=3, weighted=True, rank=None):

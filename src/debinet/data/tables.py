@@ -151,17 +151,30 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     _require_size(frame.shape[0], len(names))
     if len(set(names)) < len(names):
         raise _repeated_names(names)
+    numbers = _all_numbers(frame)
+    if numbers is not None:
+        return Table(names, numbers, {}, tuple(labels))
     columns = []
-    for position, name in enumerate(names):
-        series = frame[:, position]
-        if series.dtype == nw.Boolean or series.dtype.is_numeric():
-            series = series.cast(nw.Float64)
-        elif series.dtype in (nw.Categorical, nw.Enum):
-            series = series.cast(nw.String)
-        elif series.dtype not in (nw.String, nw.Object, nw.Unknown):
-            raise _not_a_column(name, str(series.dtype))
-        columns.append(series.to_numpy())
+    for name, series in zip(names, frame.iter_columns(), strict=True):
+        kind = series.dtype
+        if kind == nw.Boolean or kind.is_numeric():
+            columns.append(series.cast(nw.Float64).to_numpy())
+        elif kind in (nw.Categorical, nw.Enum):
+            columns.append(series.cast(nw.String).to_numpy())
+        elif kind in (nw.String, nw.Object, nw.Unknown):
+            columns.append(series.to_numpy())
+        else:
+            raise _not_a_column(name, str(kind))
     return replace(_assemble(names, columns, frame.shape[0]), labels=tuple(labels))
+
+
+def _all_numbers(frame: nw.DataFrame[Any]) -> FloatArray | None:
+    """Return a frame of plain numbers in one step, which thousands of columns need, or None."""
+    if not all(kind.is_float() or kind.is_integer() for kind in frame.schema.values()):
+        return None
+    values = frame.to_numpy()
+    # columns with a missing-value marker of their own arrive as objects
+    return values.astype(np.float64) if values.dtype.kind in "iuf" else None
 
 
 def _assemble(names: tuple[str, ...], columns: list[npt.NDArray[Any]], n: int) -> Table:

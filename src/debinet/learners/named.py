@@ -13,6 +13,10 @@ from debinet.learners.wide import WideNet
 
 # Up to this many rows "wide" is solved exactly, at a cost of n^3 (docs/decisions/0009).
 EXACT_ROWS = 5000
+# Random features beyond: 10 sqrt(n) of them, the order that kernel ridge regression needs to lose
+# nothing (Rudi and Rosasco 2017), up to the default of TangentNet.
+_FEATURES_PER_ROOT = 10
+_MOST_FEATURES = 2000
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ def resolve_learner(learner: Any, n: int = 0) -> Resolved:
             "the wide network is approximated by random features (TangentNet), as its exact "
             f"solution takes long with {n} rows; learner=WideNet() insists on it"
         )
-        return Resolved(TangentNet(), note)
+        width = min(round(_FEATURES_PER_ROOT * n**0.5), _MOST_FEATURES)
+        return Resolved(TangentNet(width=width), note)
     if learner == "zero":
         return Resolved(MeanLearner())
     raise OptionError(

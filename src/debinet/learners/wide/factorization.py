@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import sha256
 
 import numpy as np
 
 from debinet.learners.wide.inputs import Moments, column_moments, encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.kernels import Architecture, kernel_matrices
 from debinet.learners.wide.memory import require_memory
 from debinet.learners.wide.spectrum import Spectrum, decompose
 from debinet.protocols import FloatArray, IntArray
@@ -52,7 +52,8 @@ def fingerprint(
     Contents, not identity: an array that was changed in place is another array. It costs n p
     against the n^3 that it saves.
     """
-    digest = blake2b(repr((Z.shape, network, skips)).encode(), digest_size=16)
+    # processors have instructions for SHA-256, and none for hashes that are faster in software
+    digest = sha256(repr((Z.shape, network, skips)).encode())
     digest.update(np.ascontiguousarray(Z).data)
     digest.update(np.ascontiguousarray(weight).data)
     return digest.digest()
@@ -83,8 +84,8 @@ def factorize(
     moments = column_moments(Z[rows], weight[rows])
     encoded = encode(Z[rows], moments)
     root_weight = np.sqrt(weight[rows])
+    kernels = kernel_matrices(encoded, encoded, architecture, skips)
     spectra = tuple(
-        decompose(kernel_matrix(encoded, encoded, architecture, skip), root_weight, skip)
-        for skip in skips
+        decompose(kernel, root_weight, skip) for kernel, skip in zip(kernels, skips, strict=True)
     )
     return Factorization(key, architecture, moments, rows, root_weight, encoded, spectra)

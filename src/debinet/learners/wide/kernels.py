@@ -79,17 +79,25 @@ def kernel_matrix(
     FloatArray of shape (r, n)
         C-ordered. If `left is right` it is symmetric: exactly, or for tanh up to rounding.
     """
+    return kernel_matrices(left, right, architecture, (skip,))[0]
+
+
+def kernel_matrices(
+    left: FloatArray, right: FloatArray, architecture: Architecture, skips: tuple[float, ...]
+) -> list[FloatArray]:
+    """Return `kernel_matrix` for every skip weight, for the price of one and n^2 additions."""
     # `A @ A.T` goes through syrk, which is half the work and exactly symmetric
-    kernel: FloatArray = left @ right.T
+    products: FloatArray = left @ right.T
+    kernels = [products, *(np.empty_like(products) for _ in skips[1:])]
     va, vb = np.einsum("ij,ij->i", left, left), np.einsum("ij,ij->i", right, right)
-    for rows in row_chunks(*kernel.shape):
-        g = kernel[rows]
+    for rows in row_chunks(*products.shape):
+        # the first kernel takes the place of the products, so it is written last
+        g = products[rows]
         network = _propagate(g, va[rows], vb, architecture)
-        if skip:
+        for kernel, skip in reversed(list(zip(kernels, skips, strict=True))):
             # the encoded rows end in 1, so <z, z'> / p is what is above 1
-            network += skip * (g - 1.0)
-        kernel[rows] = network
-    return kernel
+            kernel[rows] = network + skip * (g - 1.0) if skip else network
+    return kernels
 
 
 def row_chunks(rows: int, columns: int) -> Iterator[slice]:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from debinet.exceptions import MemoryLimitError
+from debinet.learners.wide.spectrum import SMALL
 
 _MEMINFO = Path("/proc/meminfo")
 _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
@@ -16,9 +17,10 @@ def bytes_needed(n: int, decompositions: int) -> int:
     """Return the peak of a fit on `n` rows with that many decompositions kept.
 
     The last one to be computed needs the matrix, which becomes the eigenvectors, and a work space
-    of twice its size; the others are eigenvectors only.
+    of twice its size; the others are eigenvectors only. A small one is not made in place: input and
+    output are copies.
     """
-    return 8 * n * n * (decompositions + 2)
+    return 8 * n * n * (decompositions + (4 if n <= SMALL else 2))
 
 
 def bytes_available() -> int | None:
