@@ -3,19 +3,23 @@
 from debinet.data.designs import (
     Simulated,
     make_ccddhnr2018,
+    make_oblique,
     make_smooth_nonlinear,
     make_sparse_linear,
     make_survey,
     make_table1,
     make_table2,
+    make_waves,
 )
 
 __all__ = [
     "Simulated",
     "make_ccddhnr2018",
+    "make_oblique",
     "make_smooth_nonlinear",
     "make_sparse_linear",
     "make_survey",
     "make_table1",
     "make_table2",
+    "make_waves",
 ]

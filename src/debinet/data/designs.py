@@ -90,6 +90,57 @@ def make_smooth_nonlinear(
     return _simulated(D, Z, y, effects)
 
 
+def make_waves(n: int = 1000, *, effect: float = 0.5, random_state: RandomState = None) -> Simulated:
+    """Make a design in which D and y share a sine, an absolute value and a product of Z.
+
+    `D = sin(2 Z_1) + |Z_2| + Z_3 Z_4 / 2 + v` and
+    `y = effect D + sin(2 Z_1) + |Z_2| - Z_3 Z_4 / 2 + e`, with Z uniform on (-1.7, 1.7), so that
+    every control has unit variance and acts along its own axis.
+
+    Parameters
+    ----------
+    n : int
+        Rows; there are four controls.
+    effect : float
+        True coefficient.
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "waves")
+    Z = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, 4))
+    wave, kink, product = np.sin(2 * Z[:, 0]), np.abs(Z[:, 1]), Z[:, 2] * Z[:, 3] / 2
+    D = (wave + kink + product + rng.normal(size=n))[:, None]
+    y = effect * D[:, 0] + wave + kink - product + rng.normal(size=n)
+    return _simulated(D, Z, y, (effect,))
+
+
+def make_oblique(
+    n: int = 1000, *, effect: float = 0.5, random_state: RandomState = None
+) -> Simulated:
+    """Make a design in which D and y share functions of sums and differences of controls.
+
+    `D = sin(Z_1 + Z_2) + |Z_3 - Z_4| / 2 + Z_2 Z_5 / 2 + v` and
+    `y = effect D + sin(Z_1 + Z_2) + |Z_3 - Z_4| + Z_2 Z_5 / 2 + e`, with normal Z of correlation
+    `0.3^|j-k|`.
+
+    Parameters
+    ----------
+    n : int
+        Rows; there are five controls.
+    effect : float
+        True coefficient.
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "oblique")
+    Z = _autoregressive(rng, n, 5, 0.3)
+    wave, kink = np.sin(Z[:, 0] + Z[:, 1]), np.abs(Z[:, 2] - Z[:, 3])
+    product = Z[:, 1] * Z[:, 4] / 2
+    D = (wave + kink / 2 + product + rng.normal(size=n))[:, None]
+    y = effect * D[:, 0] + wave + kink + product + rng.normal(size=n)
+    return _simulated(D, Z, y, (effect,))
+
+
 def make_survey(
     n: int = 500,
     *,

@@ -1,0 +1,1 @@
+"""The desparsified Lasso: nodewise regressions, noise level, penalties, bootstrap."""

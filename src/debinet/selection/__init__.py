@@ -1,0 +1,1 @@
+"""Feature selectors: which columns of X are of interest."""
