@@ -14,36 +14,69 @@ if TYPE_CHECKING:
     from debinet.inference.loading import load
     from debinet.inference.result import Inference
     from debinet.learners.mean import MeanLearner
+    from debinet.learners.smoothers import NadarayaWatson
     from debinet.learners.tangent import TangentNet
     from debinet.learners.wide import WideNet
+    from debinet.models.debiased_lasso import DebiasedLasso
+    from debinet.models.debinet import DebiNet
     from debinet.models.partially_linear import PartiallyLinear
     from debinet.models.plm import FormulaFit, plm
+    from debinet.report.intervals import plot_intervals
+    from debinet.selection.adaptive_lasso import AdaptiveLasso
+    from debinet.selection.elastic_net import ElasticNet
+    from debinet.selection.forward_backward import ForwardBackward
+    from debinet.selection.group_lasso import GroupLasso
+    from debinet.selection.lasso import Lasso
+    from debinet.selection.slope import Slope
+    from debinet.selection.sparse_group_lasso import SparseGroupLasso
 
 __version__ = "0.1.0"
 
 _WHERE = {
+    "AdaptiveLasso": "debinet.selection.adaptive_lasso",
+    "DebiNet": "debinet.models.debinet",
+    "DebiasedLasso": "debinet.models.debiased_lasso",
+    "ElasticNet": "debinet.selection.elastic_net",
     "FormulaFit": "debinet.models.plm",
+    "ForwardBackward": "debinet.selection.forward_backward",
+    "GroupLasso": "debinet.selection.group_lasso",
     "Inference": "debinet.inference.result",
+    "Lasso": "debinet.selection.lasso",
     "MeanLearner": "debinet.learners.mean",
+    "NadarayaWatson": "debinet.learners.smoothers",
     "PartiallyLinear": "debinet.models.partially_linear",
+    "Slope": "debinet.selection.slope",
+    "SparseGroupLasso": "debinet.selection.sparse_group_lasso",
     "TangentNet": "debinet.learners.tangent",
     "WideNet": "debinet.learners.wide",
     "load": "debinet.inference.loading",
     "plm": "debinet.models.plm",
+    "plot_intervals": "debinet.report.intervals",
 }
 _MODULES = ("datasets", "exceptions", "testing")
 
 __all__ = [
+    "AdaptiveLasso",
+    "DebiNet",
+    "DebiasedLasso",
+    "ElasticNet",
     "FormulaFit",
+    "ForwardBackward",
+    "GroupLasso",
     "Inference",
+    "Lasso",
     "MeanLearner",
+    "NadarayaWatson",
     "PartiallyLinear",
+    "Slope",
+    "SparseGroupLasso",
     "TangentNet",
     "WideNet",
     "datasets",
     "exceptions",
     "load",
     "plm",
+    "plot_intervals",
     "testing",
 ]
 

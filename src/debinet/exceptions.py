@@ -82,6 +82,10 @@ class LearnerError(DebiNetError, ValueError):
     """A learner failed, or predicted something that is not a finite matrix of the right shape."""
 
 
+class SelectorError(DebiNetError, ValueError):
+    """A selector failed, or did not say which columns it chose."""
+
+
 class CovarianceError(DebiNetError, ValueError):
     """The covariance that was asked for does not exist for these data."""
 

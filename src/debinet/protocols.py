@@ -53,10 +53,13 @@ class Pilot:
     coef : FloatArray of shape (q,)
     rows : FloatArray of shape (n, q)
         `coef = rows' y`.
+    noise : float
+        Standard deviation of the noise, the q coefficients allowed for.
     """
 
     coef: FloatArray
     rows: FloatArray
+    noise: float
 
 
 @runtime_checkable

@@ -29,6 +29,7 @@ LEARNERS = [
     GradientBoostingRegressor(n_estimators=10),
     dn.WideNet(train="first"),
     dn.TangentNet(width=100),
+    dn.NadarayaWatson(),
 ]
 
 

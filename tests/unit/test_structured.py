@@ -87,8 +87,9 @@ def test_the_smoother_covariance_is_its_formula(data):
     result = dn.PartiallyLinear(names).fit(X, y).result_.with_vcov("smoother")
     solved = result.regressions[0]
     by_hand = np.zeros((2, 2))
-    for a, e in zip(solved.influence, solved.residuals, strict=True):
-        by_hand += e**2 * np.outer(a, a)
+    for a, e, r in zip(solved.influence, solved.residuals, solved.R_D, strict=True):
+        share = min(max(r @ a, 0.0), 1.0)
+        by_hand += (e**2 + share * solved.noise**2) * np.outer(a, a)
     np.testing.assert_allclose(result.vcov, by_hand, rtol=1e-10)
 
 

@@ -90,7 +90,9 @@ def make_smooth_nonlinear(
     return _simulated(D, Z, y, effects)
 
 
-def make_waves(n: int = 1000, *, effect: float = 0.5, random_state: RandomState = None) -> Simulated:
+def make_waves(
+    n: int = 1000, *, effect: float = 0.5, random_state: RandomState = None
+) -> Simulated:
     """Make a design in which D and y share a sine, an absolute value and a product of Z.
 
     `D = sin(2 Z_1) + |Z_2| + Z_3 Z_4 / 2 + v` and

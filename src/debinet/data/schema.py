@@ -84,6 +84,10 @@ class Schema:
         ]
         return D, np.hstack(blocks) if blocks else np.empty((table.n, 0))
 
+    def width(self, j: int) -> int:
+        """Return the number of columns that text column `j` is coded by."""
+        return len(_coded(self.levels[j]))
+
     def _controls(self) -> list[int]:
         chosen = set(self.treatments)
         return [j for j in range(len(self.names)) if j not in chosen]
@@ -101,7 +105,7 @@ def make_schema(table: Table, treatments: Treatments) -> Schema:
                 "data frame has not); make 0/1 columns of categories (pandas.get_dummies with "
                 "drop_first=True) and name those as treatments.",
             )
-    levels = {j: _levels(table, j) for j in table.text}
+    levels = {j: read_levels(table, j) for j in table.text}
     return Schema(table.names, positions, levels)
 
 
@@ -168,7 +172,8 @@ def _some(names: Sequence[str]) -> str:
     return shown + (", ..." if len(names) > 8 else "")
 
 
-def _levels(table: Table, j: int) -> tuple[str, ...]:
+def read_levels(table: Table, j: int) -> tuple[str, ...]:
+    """Return the categories of a text column, in order."""
     levels = tuple(sorted(set(table.text[j])))
     if len(levels) == table.n and table.n > 2:
         raise InputError(

@@ -60,9 +60,10 @@ def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
 def smoother(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
     """Covariance of the whole procedure, the estimation of the nuisance function included.
 
-    With `coef = A y`, it is `A diag(e^2) A'`, e the held-out residuals: an HC3 of everything. It
-    errs on the wide side, as held-out residuals carry the error of the nuisance function too. With
-    groups, `A_i e_i` are summed within each first, as in `cluster`.
+    With `coef = A y`, it is `A diag(e^2) A'`, e the residuals, held out as far as the nuisance
+    functions go, with what the coefficients took of the noise restored. It errs on the wide side,
+    as held-out residuals carry the error of the nuisance function too. With groups, `A_i e_i` are
+    summed within each first, as in `cluster`.
 
     Parameters
     ----------
@@ -77,17 +78,41 @@ def smoother(fit: ResidualRegression, groups: IntArray | None = None) -> FloatAr
             "one without that form",
             "Use learner='wide' with its ridge filter, or 'HC3' or 'cluster'.",
         )
-    terms = fit.influence * fit.residuals[:, None]
+    terms = fit.influence * _restored(fit, fit.influence)[:, None]
     if groups is None:
         return terms.T @ terms
     return _clustered(terms, groups, fit)
 
 
+def _restored(fit: ResidualRegression, influence: FloatArray) -> FloatArray:
+    """Return residuals (n,) whose squares are not too small for the noise in expectation.
+
+    Row i has its share `h_i = R_D_i' A_i` in its own fit, so that its residual has lost `h_i` of
+    the noise's variance (docs/decisions/0011).
+    """
+    residuals = fit.residuals
+    if fit.noise is None or fit.noise_df is not None:
+        return residuals
+    leverage = np.clip((fit.R_D * influence).sum(axis=1), 0.0, 1.0)
+    lost = fit.noise**2 * np.divide(leverage, fit.w, out=np.zeros_like(leverage), where=fit.w > 0)
+    return np.asarray(np.copysign(np.sqrt(residuals**2 + lost), residuals))
+
+
+def known_noise(influence: FloatArray, noise: float) -> FloatArray:
+    """`sigma^2 A'A` for `coef = A'y`, A (n, q), with a noise level that is known by itself."""
+    covariance: FloatArray = influence.T @ influence
+    covariance *= noise**2
+    return covariance
+
+
 def degrees_of_freedom(fit: ResidualRegression, kind: str, groups: IntArray | None) -> float:
-    """Of the t distribution: groups - 1 (the fewer, if two-way) for clusters, else n - q."""
+    """Of the t distribution: groups - 1 (the fewer, if two-way) for clusters, else n - q.
+
+    A noise level of its own brings its own.
+    """
     if kind in {"cluster", "smoother"} and groups is not None:
         return float(min(np.unique(codes[fit.w > 0]).size for codes in groups.T) - 1)
-    return float(fit.n - fit.coef.size)
+    return float(fit.n - fit.coef.size) if fit.noise_df is None else fit.noise_df
 
 
 def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -> FloatArray:
@@ -99,6 +124,14 @@ def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -
             f"vcov to be one of {[*BY_NAME, 'cluster', 'smoother']}",
             repr(kind),
             "Use 'HC3' if in doubt.",
+        )
+    if fit.noise is not None and fit.noise_df is not None and fit.influence is not None:
+        if kind == "iid":
+            return known_noise(fit.influence, fit.noise)
+        raise CovarianceError(
+            "vcov='iid' or 'smoother' for a desparsified Lasso",
+            repr(kind),
+            "Use with_vcov('smoother'), which is robust, with groups for clusters.",
         )
     if not fit.least_squares:
         raise CovarianceError(
@@ -141,12 +174,13 @@ def _clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression)
     """
     counted = fit.w > 0
     influence, groups = influence[counted], groups[counted]
-    n, q = fit.n, fit.coef.size
+    n = fit.n
+    rest = n - fit.coef.size if fit.noise_df is None else fit.noise_df
     if groups.shape[1] == 1:
-        return _one_way(influence, groups[:, 0], n, q)
+        return _one_way(influence, groups[:, 0], n, rest)
     pairs = np.unique(groups, axis=0, return_inverse=True)[1].ravel()
     first, second, both = (
-        _one_way(influence, codes, n, q) for codes in (groups[:, 0], groups[:, 1], pairs)
+        _one_way(influence, codes, n, rest) for codes in (groups[:, 0], groups[:, 1], pairs)
     )
     covariance = first + second - both
     if (np.diag(covariance) <= 0).any():
@@ -158,16 +192,16 @@ def _clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression)
     return covariance
 
 
-def _one_way(influence: FloatArray, codes: IntArray, n: int, q: int) -> FloatArray:
+def _one_way(influence: FloatArray, codes: IntArray, n: int, rest: float) -> FloatArray:
     codes = np.unique(codes, return_inverse=True)[1]
     count = int(codes.max()) + 1
     if count < 2:
         raise CovarianceError(
             "at least two clusters of positive weight", "one", "Use with_vcov('HC3')."
         )
-    sums = np.zeros((count, q))
+    sums = np.zeros((count, influence.shape[1]))
     np.add.at(sums, codes, influence)
-    correction = count / (count - 1) * (n - 1) / (n - q)
+    correction = count / (count - 1) * (n - 1) / rest
     return np.asarray(correction * (sums.T @ sums))
 
 

@@ -89,8 +89,14 @@ def wald_test(
         )
     if not (np.isfinite(R).all() and np.isfinite(r).all()):
         raise InputError("finite R and r", "NaN or infinity", "Check the hypotheses.")
-    rank = np.linalg.matrix_rank(R) if R.size else 0
-    if rank < R.shape[0] or rank == 0:
+    if not R.size:
+        raise InputError(
+            "at least one hypothesis on at least one coefficient",
+            f"{R.shape[0]} on {coef.size}",
+            "There is nothing to test in an empty result.",
+        )
+    rank = np.linalg.matrix_rank(R)
+    if rank < R.shape[0]:
         raise InputError(
             "hypotheses that do not repeat each other",
             f"{R.shape[0]} rows of rank {rank}",

@@ -46,7 +46,13 @@ def _rebuild(archive: Any) -> Inference:
     q = len(names)
     R_y = _array(archive, "R_y", (None, None))
     repetitions, rows = R_y.shape
-    _require(repetitions > 0 and rows > q > 0, "sizes")
+    noise, noise_df = (
+        _array(archive, name, (repetitions,)) if name in archive else None
+        for name in ("noise", "noise_df")
+    )
+    _require(all(v is None or bool((v >= 0).all()) for v in (noise, noise_df)), "noise")
+    # only a noise level of its own allows for more coefficients than rows
+    _require(repetitions > 0 and q >= 0 and (rows > q or noise_df is not None), "sizes")
     coef = _array(archive, "coef", (repetitions, q))
     R_D = _array(archive, "R_D", (repetitions, rows, q))
     weights = _array(archive, "weights", (rows,)) if "weights" in archive else None
@@ -70,6 +76,8 @@ def _rebuild(archive: Any) -> Inference:
                 weights,
                 influence=None if influence is None else influence[k],
                 least_squares=bool(least_squares[k]),
+                noise=None if noise is None else float(noise[k]),
+                noise_df=None if noise_df is None else float(noise_df[k]),
             )
             for k in range(repetitions)
         ),

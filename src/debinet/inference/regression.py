@@ -32,6 +32,10 @@ class ResidualRegression:
     least_squares : bool
         Whether `coef` is the least squares solution (or an average of such), so that sandwich
         covariances of the regression are its covariances.
+    noise : float, optional
+        Standard deviation of the noise, where it was estimated otherwise than from `residuals`.
+    noise_df : float, optional
+        Degrees of freedom of intervals that rest on it; None if they rest on `residuals`.
     """
 
     R_y: FloatArray
@@ -40,6 +44,8 @@ class ResidualRegression:
     weights: FloatArray | None = None
     influence: FloatArray | None = None
     least_squares: bool = True
+    noise: float | None = None
+    noise_df: float | None = None
 
     def __post_init__(self) -> None:
         # Contiguous, so that a result computes the same bits after it was saved and loaded; own

@@ -45,6 +45,10 @@ def save(result: Inference, path: str | PathLike[str]) -> None:
     influences = [r.influence for r in result.regressions if r.influence is not None]
     if influences:
         arrays["influence"] = np.stack(influences)
+    for name in ("noise", "noise_df"):
+        values = [getattr(regression, name) for regression in result.regressions]
+        if None not in values:
+            arrays[name] = np.array(values, dtype=np.float64)
     arrays["least_squares"] = np.array([r.least_squares for r in result.regressions])
     if result.groups is not None:
         arrays["groups"] = result.groups

@@ -23,6 +23,9 @@ from debinet.models.partialling import partial_out, require_score
 from debinet.models.score_parameter import ScoreParameter, score_name
 from debinet.protocols import FloatArray
 
+# More coefficients per row than this leave little to judge the noise by (docs/decisions/0011).
+CROWDED = 0.25
+
 
 class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
@@ -229,4 +232,9 @@ def _notes(data: Dataset, repetitions: Sequence[Folds], of_learner: str) -> tupl
         )
     if data.weights is not None:
         notes.append("rows are weighted")
+    if data.D.shape[1] > CROWDED * data.n and data.Z.shape[1]:
+        notes.append(
+            f"{data.D.shape[1]} coefficients from {data.n} rows: if much of f cannot be learned, "
+            "intervals cover less often than they say"
+        )
     return tuple(notes)

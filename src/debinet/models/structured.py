@@ -33,7 +33,9 @@ def structured(task: Task, joint: Heldout, R_y: FloatArray, R_D: FloatArray) -> 
         regression = pooled(R_y, R_D, data.weights)
         if influence is not None:
             influence = _carry(influence, task, regression, g)
-        solved = PartialledOut(replace(regression, influence=influence), joint, g, coef)
+        noise = None if pilot is None else pilot.noise
+        regression = replace(regression, influence=influence, noise=noise)
+        solved = PartialledOut(regression, joint, g, coef)
         coef = regression.coef
     assert solved is not None
     return solved
@@ -50,7 +52,13 @@ def mixed_model(task: Task, joint: Heldout, R_D: FloatArray) -> PartialledOut:
         )
     g, R_y = _outcome_residual(task, joint, R_D, pilot.coef, 0)
     regression = ResidualRegression(
-        R_y, R_D, pilot.coef, task.data.weights, influence=pilot.rows, least_squares=False
+        R_y,
+        R_D,
+        pilot.coef,
+        task.data.weights,
+        influence=pilot.rows,
+        least_squares=False,
+        noise=pilot.noise,
     )
     return PartialledOut(regression, joint, g, pilot.coef)
 

@@ -48,14 +48,14 @@ def forest_plot(
         known = truth.reindex(frame.index).to_numpy()
         ax.plot(known, rows, "D", color=TRUTH, markersize=6, fillstyle="none", label="truth")
         ax.legend(loc="best", frameon=False)
-    ax.set_yticks(rows, [_plain(str(name)) for name in frame.index])
+    ax.set_yticks(rows, [plain(str(name)) for name in frame.index])
     ax.set_ylim(-0.6, count - 0.4)
-    ax.set_xlabel(_plain(label))
+    ax.set_xlabel(plain(label))
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Names are data: a dollar sign would start mathematics and fail on bad syntax."""
     return text.replace("$", r"\$")

@@ -40,14 +40,15 @@ def fit_mixed(factorization: Factorization, y: FloatArray, D: FloatArray) -> Pil
     standardized = root * scales.standardize(np.column_stack([y, D]))
     fits = []
     for spectrum in factorization.spectra:
-        time, value = _contrasts(spectrum, standardized).best_time()
-        fits.append((value, time, spectrum))
-    _, time, spectrum = min(fits, key=lambda fit: fit[0])
+        contrasts = _contrasts(spectrum, standardized)
+        time, value = contrasts.best_time()
+        fits.append((value, time, spectrum, contrasts))
+    _, time, spectrum, contrasts = min(fits, key=lambda fit: fit[0])
     share = learned_share(spectrum.w, np.array([time]))
     left = Smoother(spectrum.U, factorization.u, share).residual(standardized[:, 1:])
     solved = np.linalg.solve(standardized[:, 1:].T @ left, left.T).T
     rows = np.asarray(solved * root / scales.sd[1:])
-    return Pilot(coef=rows.T @ y, rows=rows)
+    return Pilot(rows.T @ y, rows, noise=contrasts.noise(time) * float(scales.sd[0]))
 
 
 def _contrasts(spectrum: LowRank, standardized: FloatArray) -> Contrasts:

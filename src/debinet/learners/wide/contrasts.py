@@ -40,16 +40,24 @@ class Contrasts:
         `(n - 1 - q) log(RSS) + log|D' r D| - sum log r`, with RSS the generalized residual sum of
         squares and s^2 profiled out.
         """
+        r, rss, gram = self._solve(time)
+        log_determinant = 2 * np.log(np.diag(np.linalg.cholesky(gram))).sum()
+        logarithms = log_determinant - np.log(r).sum()
+        return float(self.count * np.log(max(rss, _TINY)) + logarithms)
+
+    def noise(self, time: float) -> float:
+        """Return the standard deviation of the noise, in units of that of the outcome."""
+        return float(np.sqrt(max(self._solve(time)[1], 0.0) / self.count))
+
+    def _solve(self, time: float) -> tuple[FloatArray, float, FloatArray]:
+        """Return what is left of each direction, the generalized residual sum, and `D' r D`."""
         r = 1.0 / (1.0 + self.w * time)
         root = np.sqrt(r)
         # numpy throughout: a small factorization by scipy, whose BLAS has threads of its own, in
         # between numpy's products takes ten times as long
         D, y = root[:, None] * self.D, root * self.y
         gram, moment = D.T @ D, D.T @ y
-        rss = y @ y - moment @ np.linalg.solve(gram, moment)
-        log_determinant = 2 * np.log(np.diag(np.linalg.cholesky(gram))).sum()
-        logarithms = log_determinant - np.log(r).sum()
-        return float(self.count * np.log(max(float(rss), _TINY)) + logarithms)
+        return r, float(y @ y - moment @ np.linalg.solve(gram, moment)), gram
 
     def best_time(self) -> tuple[float, float]:
         """Return the stopping time of the greatest restricted likelihood, and the criterion."""

@@ -38,10 +38,10 @@ def fit_mixed(factorization: Factorization, y: FloatArray, D: FloatArray) -> Pil
     for spectrum in factorization.spectra:
         T = spectrum.V.T @ standardized
         contrasts = Contrasts(spectrum.w, T[:, 0], T[:, 1:], T.shape[0] - D.shape[1])
-        fits.append((*contrasts.best_time(), spectrum, contrasts.D))
-    time, _, spectrum, T_D = min(fits, key=lambda fit: fit[1])
-    rows = _rows(spectrum, T_D, time) * root[:, None] / scales.sd[1:]
-    return Pilot(coef=rows.T @ y, rows=rows)
+        fits.append((*contrasts.best_time(), spectrum, contrasts))
+    time, _, spectrum, contrasts = min(fits, key=lambda fit: fit[1])
+    rows = _rows(spectrum, contrasts.D, time) * root[:, None] / scales.sd[1:]
+    return Pilot(rows.T @ y, rows, noise=contrasts.noise(time) * float(scales.sd[0]))
 
 
 def _rows(spectrum: Spectrum, T_D: FloatArray, time: float) -> FloatArray:

@@ -123,7 +123,7 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         pilot = self._fit_mixed(factorization, inside[:, 0], inside[:, 1:])
         rows = np.zeros((Z.shape[0], M.shape[1] - 1))
         rows[factorization.rows] = pilot.rows
-        return Pilot(pilot.coef, rows)
+        return Pilot(pilot.coef, rows, pilot.noise)
 
     def heldout_adjoint(self, X: FloatArray, folds: Folds) -> FloatArray:
         """Return `L' X`, with `L m` the held-out residuals of the one target m last fitted.

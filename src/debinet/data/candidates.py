@@ -1,0 +1,58 @@
+"""All columns of X as numbers, and which of them a selector may choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from debinet.data.schema import Schema, read_levels
+from debinet.data.tables import Table
+from debinet.protocols import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Columns to select from.
+
+    Attributes
+    ----------
+    schema : Schema
+        How text columns were coded; there are no treatments yet.
+    names : tuple of str
+        Names of the P columns after coding.
+    source : IntArray of shape (P,)
+        Position in X of the column that each came from.
+    selectable : BoolArray of shape (P,)
+        False for the columns that code a text column: one category beside the others has no
+        variation of its own.
+    """
+
+    schema: Schema
+    names: tuple[str, ...]
+    source: IntArray
+    selectable: BoolArray
+
+    def read(self, table: Table) -> FloatArray:
+        """Return the columns (n, P) of a table."""
+        return self.schema.split(table)[1]
+
+
+def make_candidates(table: Table) -> Candidates:
+    """Code the text columns of a table; every numeric column may be chosen."""
+    schema = Schema(table.names, (), {j: read_levels(table, j) for j in table.text})
+    widths = [schema.width(j) if j in table.text else 1 for j in range(len(table.names))]
+    source = np.repeat(np.arange(len(widths)), widths)
+    selectable = ~np.isin(source, list(table.text))
+    return Candidates(schema, schema.control_names, source, selectable)
+
+
+def usable_columns(X: FloatArray) -> BoolArray:
+    """Return which columns vary and are not the copy of an earlier one."""
+    usable = np.ptp(X, axis=0) > 0
+    seen: set[bytes] = set()
+    for j in np.flatnonzero(usable):
+        key = (X[:, j] + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
+        usable[j] = key not in seen
+        seen.add(key)
+    return np.asarray(usable, dtype=np.bool_)

@@ -1,0 +1,331 @@
+"""Lasso problems that share one Gram matrix: coordinate descent on an active set.
+
+All minimise `t'Gt/2 - c't + penalty |t|_1`, the Lasso of scikit-learn's scale when `G = X'X/n` and
+`c = X'y/n`. For a nodewise regression `c` is a row of G and that coordinate stays zero.
+"""
+
+# Compiled loops take arrays to fill, one by one: records would have to be taken apart first.
+# ruff: noqa: PLR0917
+
+from __future__ import annotations
+
+import numpy as np
+
+from debinet.desparsified.compiled import compiled
+from debinet.protocols import BoolArray, FloatArray, IntArray
+
+# Columns have unit variance, so these are shares of a standard deviation: the first far below what
+# any standard error can show and far above rounding, the second enough to compare penalties.
+TOLERANCE = 1e-9
+ROUGH = 1e-5
+# Coordinate descent is quick or very slow; after this many sweeps the face is solved directly.
+SWEEPS = 200
+# Picking one number costs as much as going through this many in a row.
+DENSE = 4
+ROUNDS = 500
+# A penalty is relaxed far enough when it is this share above what is wanted.
+STEP = 0.01
+# Theory's penalties carry a factor sqrt(2) for safety when they choose columns; a projection needs
+# none, and without it intervals of large coefficients cover (`tests/simulation`).
+RELAXED = 0.7071067811865476
+
+
+@compiled
+def solve_lasso(
+    gram: FloatArray,
+    target: FloatArray,
+    fixed: int,
+    penalty: float,
+    coef: FloatArray,
+    gradient: FloatArray,
+    tolerance: float,
+) -> bool:
+    """Minimise in place, starting at `coef` (p,); `gradient` (p,) becomes `target - gram coef`.
+
+    The coordinate `fixed` stays zero (-1 for none). Returns whether the optimality conditions hold
+    to ten times the tolerance.
+    """
+    slack = 10.0 * tolerance
+    p = target.size
+    member = np.zeros(p, np.bool_)
+    chosen = np.empty(p, np.int64)
+    size = 0
+    for k in range(p):
+        if coef[k] != 0.0:
+            member[k] = True
+            chosen[size] = k
+            size += 1
+    local = np.empty(p)
+    for _ in range(ROUNDS):
+        if not _descend(gram, target, penalty, coef, chosen, size, local, tolerance):
+            _solve_face(gram, target, penalty, coef)
+        _update_gradient(gram, target, coef, gradient)
+        optimal = True
+        for k in range(p):
+            if k == fixed:
+                continue
+            if coef[k] != 0.0:
+                signed = penalty if coef[k] > 0.0 else -penalty
+                optimal &= abs(gradient[k] - signed) <= slack
+            elif abs(gradient[k]) > penalty + slack:
+                optimal = False
+                if not member[k]:
+                    member[k] = True
+                    chosen[size] = k
+                    size += 1
+        if optimal:
+            return True
+    return False
+
+
+@compiled
+def _update_gradient(
+    gram: FloatArray, target: FloatArray, coef: FloatArray, gradient: FloatArray
+) -> None:
+    # Loops are written out: array expressions take numba seconds to compile.
+    p = coef.size
+    for m in range(p):
+        gradient[m] = target[m]
+    for k in range(p):
+        value = coef[k]
+        if value != 0.0:
+            row = gram[k]
+            for m in range(p):
+                gradient[m] -= value * row[m]
+
+
+@compiled
+def _descend(
+    gram: FloatArray,
+    target: FloatArray,
+    penalty: float,
+    coef: FloatArray,
+    chosen: IntArray,
+    size: int,
+    local: FloatArray,
+    tolerance: float,
+) -> bool:
+    """Cyclic coordinate descent over `chosen[:size]`; `local` (p,) is scratch for the gradient.
+
+    The gradient is kept for the chosen coordinates, or, once they are many, for all: neighbours in
+    memory are several times faster than picked ones.
+    """
+    p = coef.size
+    dense = DENSE * size > p
+    _update_gradient(gram, target, coef, local)
+    for _ in range(SWEEPS):
+        largest = 0.0
+        for a in range(size):
+            k = chosen[a]
+            row = gram[k]
+            old = coef[k]
+            free = local[k] + row[k] * old
+            new = np.sign(free) * max(abs(free) - penalty, 0.0) / row[k]
+            if new != old:
+                step = new - old
+                coef[k] = new
+                largest = max(largest, abs(step))
+                if dense:
+                    for m in range(p):
+                        local[m] -= row[m] * step
+                else:
+                    for b in range(size):
+                        local[chosen[b]] -= row[chosen[b]] * step
+        if largest <= tolerance:
+            return True
+    return False
+
+
+@compiled
+def _solve_face(gram: FloatArray, target: FloatArray, penalty: float, coef: FloatArray) -> None:
+    """Solve exactly for the coefficients that are not zero, with the signs that they have.
+
+    Where a sign would change, go as far as the first such zero, which still lowers the objective.
+    Leaves `coef` as it is if the face is singular.
+    """
+    support = np.nonzero(coef)[0]
+    a = support.size
+    factor, wanted = np.empty((a, a)), np.empty(a)
+    for i in range(a):
+        wanted[i] = target[support[i]] - np.sign(coef[support[i]]) * penalty
+        for j in range(i, a):
+            factor[i, j] = gram[support[i], support[j]]
+    if not _solve_positive(factor, wanted):
+        return
+    share, first = 1.0, -1
+    for i in range(a):
+        old = coef[support[i]]
+        if wanted[i] * old <= 0.0 and old / (old - wanted[i]) < share:
+            share, first = old / (old - wanted[i]), i
+    for i in range(a):
+        coef[support[i]] += share * (wanted[i] - coef[support[i]])
+    if first >= 0:
+        coef[support[first]] = 0.0
+
+
+@compiled
+def _solve_positive(factor: FloatArray, right: FloatArray) -> bool:
+    """Solve in place by Cholesky `U'U`, given the upper triangle; False if it is singular."""
+    size = right.size
+    for j in range(size):
+        if factor[j, j] <= TOLERANCE:
+            return False
+        root = np.sqrt(factor[j, j])
+        for k in range(j, size):
+            factor[j, k] /= root
+        right[j] /= root
+        # Along rows, so that the innermost loops run over neighbours in memory.
+        for i in range(j + 1, size):
+            share = factor[j, i]
+            right[i] -= share * right[j]
+            for k in range(i, size):
+                factor[i, k] -= share * factor[j, k]
+    for j in range(size - 1, -1, -1):
+        for k in range(j + 1, size):
+            right[j] -= factor[j, k] * right[k]
+        right[j] /= factor[j, j]
+    return True
+
+
+@compiled
+def solve_many(
+    gram: FloatArray,
+    targets: FloatArray,
+    penalty: float,
+    start: FloatArray,
+    coefs: FloatArray,
+    done: BoolArray,
+) -> None:
+    """Fill `coefs` (m, p) for targets (m, p), each started at `start` (p,)."""
+    gradient = np.empty(start.size)
+    for m in range(len(targets)):
+        coefs[m] = start
+        done[m] = solve_lasso(gram, targets[m], -1, penalty, coefs[m], gradient, TOLERANCE)
+
+
+@compiled
+def regress_columns(
+    gram: FloatArray,
+    X: FloatArray,
+    penalties: FloatArray,
+    allowance: float,
+    first: int,
+    Z: FloatArray,
+    sizes: IntArray,
+    done: BoolArray,
+) -> None:
+    """Regress columns on all others; what is left of column `first + i` goes to `Z[i]`.
+
+    X (p, n) holds the columns as rows, Z (m, n) a block of what is left of them. With an
+    `allowance` above 1, each penalty is relaxed, in place.
+    """
+    p = gram.shape[0]
+    coef, trial, gradient = np.zeros(p), np.zeros(p), np.empty(p)
+    for i in range(len(Z)):
+        j = first + i
+        coef[:] = 0.0
+        done[i] = solve_lasso(gram, gram[j], j, penalties[i], coef, gradient, TOLERANCE)
+        if allowance > 1.0:
+            _relax(gram, j, penalties[i : i + 1], allowance, coef, trial, gradient)
+        sizes[i] = _leave(X, j, coef, Z[i])
+
+
+@compiled
+def _leave(X: FloatArray, j: int, coef: FloatArray, left: FloatArray) -> int:
+    """Fill `left` (n,) with column j less its prediction, X (p, n); return the columns in use."""
+    n, used = left.size, 0
+    for i in range(n):
+        left[i] = X[j, i]
+    for k in range(coef.size):
+        value = coef[k]
+        if value != 0.0:
+            used += 1
+            for i in range(n):
+                left[i] -= value * X[k, i]
+    return used
+
+
+@compiled
+def _relax(
+    gram: FloatArray,
+    j: int,
+    penalty: FloatArray,
+    allowance: float,
+    coef: FloatArray,
+    trial: FloatArray,
+    gradient: FloatArray,
+) -> None:
+    """Lower `penalty` (1,), and solve again from `coef`, until bias or variance says stop.
+
+    What is left of column j is correlated with another one by at most `penalty / tau`, tau its
+    standard deviation, and that correlation is what bias comes through: it is brought down to
+    `RELAXED` times the penalty that was asked for, unless the variance grows beyond `allowance`
+    times what it was.
+    """
+    asked = RELAXED * penalty[0]
+    trial[:] = coef
+    variance, tau = _spread(gram[j], coef, penalty[0], j)
+    limit = allowance * variance
+    while tau > 0.0 and penalty[0] > (1.0 + STEP) * asked * tau:
+        lower = max(0.9 * penalty[0], asked * tau)
+        if not solve_lasso(gram, gram[j], j, lower, trial, gradient, TOLERANCE):
+            return
+        variance, tau = _spread(gram[j], trial, lower, j)
+        if variance > limit:
+            return
+        coef[:] = trial
+        penalty[0] = lower
+
+
+@compiled
+def _spread(row: FloatArray, coef: FloatArray, penalty: float, j: int) -> tuple[float, float]:
+    """Return `n |z|^2 / (z'x)^2` and `|z| / sqrt(n)`, z what is left of column j.
+
+    From the optimality conditions, `z'x = |z|^2 + n penalty |coef|_1`.
+    """
+    inner, length = row[j], 0.0
+    for k in range(coef.size):
+        if coef[k] != 0.0:
+            inner -= row[k] * coef[k]
+            length += abs(coef[k])
+    square = inner - penalty * length
+    if square <= TOLERANCE:
+        return np.inf, 0.0
+    return square / inner**2, np.sqrt(square)
+
+
+@compiled
+def regress_paths(
+    gram: FloatArray,
+    held: FloatArray,
+    penalties: FloatArray,
+    first: int,
+    errors: FloatArray,
+) -> None:
+    """Add the squared held-out errors of the regression of each column on all others.
+
+    gram (p, p) is of the training rows, held (p, h) has the columns of the held-out rows,
+    errors (m, len(penalties)) is a block of columns that starts at `first`.
+    """
+    p = gram.shape[0]
+    coef, gradient = np.zeros(p), np.empty(p)
+    left = np.empty(held.shape[1])
+    for i in range(len(errors)):
+        j = first + i
+        coef[:] = 0.0
+        for m in range(penalties.size):
+            solve_lasso(gram, gram[j], j, penalties[m], coef, gradient, ROUGH)
+            _leave(held, j, coef, left)
+            for h in range(left.size):
+                errors[i, m] += left[h] * left[h]
+
+
+@compiled
+def largest_correlation(gram: FloatArray) -> tuple[int, int, float]:
+    """Return the pair of columns whose correlation is largest in size, and its size."""
+    found, first, second = 0.0, 0, 0
+    for j in range(len(gram)):
+        for k in range(j):
+            if abs(gram[j, k]) > found:
+                found, first, second = abs(gram[j, k]), k, j
+    return first, second, found

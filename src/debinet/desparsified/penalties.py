@@ -1,0 +1,46 @@
+"""Penalties that theory gives, for columns and noise of unit variance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import optimize, stats
+
+from debinet.exceptions import OptionError
+
+
+def universal(n: int, p: int) -> float:
+    """`sqrt(2 log(p) / n)`: above all correlations with noise, with probability near one.
+
+    One column has nothing to be chosen from; two are the least that a penalty is defined for.
+    """
+    return float(np.sqrt(2 * np.log(max(p, 2)) / n))
+
+
+def quantile(n: int, p: int) -> float:
+    """Penalty of Sun and Zhang (2013), smaller than the universal one and enough for p columns.
+
+    `sqrt(2) L(k/p)` with `L(t) = Q(1 - t) / sqrt(n)`, Q the normal quantile function, and k the
+    solution of `k = L(k/p)^4 + 2 L(k/p)^2` for n = 1.
+    """
+    p = max(p, 2)
+
+    def excess(k: float) -> float:
+        length = float(stats.norm.ppf(1 - k / p))
+        return k - length**4 - 2 * length**2
+
+    k = optimize.brentq(excess, 1e-6 * p, p / 2)
+    return float(np.sqrt(2 / n) * stats.norm.ppf(1 - k / p))
+
+
+def require_positive(value: Any, name: str, words: tuple[str, ...]) -> float:
+    """Return a number above zero, or say which words would do as well."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if number and not isinstance(value, bool) and 0 < value < np.inf:
+        return float(value)
+    raise OptionError(
+        f"{name} to be one of {list(words)} or a positive number",
+        repr(value),
+        f"Use {name}={words[0]!r} if in doubt.",
+    )

@@ -1,0 +1,241 @@
+"""`DebiasedLasso`: all coefficients of a sparse linear model, more columns than rows allowed."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from debinet._random import RandomState, named_generator, root_seed
+from debinet.data.tables import read_table
+from debinet.desparsified.bootstrap import bootstrap
+from debinet.desparsified.bootstrapped import Bootstrapped
+from debinet.desparsified.design import Design, gram_matrix, numeric_columns, read_design
+from debinet.desparsified.lasso import LassoFit, initial_lasso
+from debinet.desparsified.nodewise import Projection, nodewise_penalties, project
+from debinet.desparsified.noise import noise_level
+from debinet.desparsified.training import shuffled_folds
+from debinet.exceptions import InputError
+from debinet.inference.infer import infer
+from debinet.inference.regression import ResidualRegression
+from debinet.protocols import FloatArray
+
+
+class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Every coefficient of `y = X coef + e`, coef sparse, with intervals: the desparsified Lasso.
+
+    The Lasso `t` is biased towards zero. What it leaves of y is projected, for each column, on
+    what a Lasso of that column on all others leaves of it, `z_j`::
+
+        coef_j = t_j + z_j'(y - X t) / (z_j'x_j)
+
+    which is nearly normal with covariance `sigma^2 A A'`, `A_j = z_j / (z_j'x_j)`, as long as few
+    coefficients matter. Quantiles are those of t with the degrees of freedom of `sigma`.
+
+    Parameters
+    ----------
+    penalty : {"cv", "universal", "scaled"} or float
+        Of the Lasso of y: chosen by 5-fold cross-validation; `sigma sqrt(2 log(p) / n)`; the scaled
+        Lasso's own; or a number, in the scale of scikit-learn's Lasso with standardized columns.
+    nodewise : {"quantile", "universal", "cv"} or float
+        Of the Lasso of each column on all others, on standardized columns: that of Sun and Zhang
+        (2013); the larger `sqrt(2 log(p) / n)`; one value for all by cross-validation; or a number
+        between 0 and 1. Smaller penalties mean less bias, wider intervals and more work.
+    projection : {"relaxed", "exact"}
+        `"relaxed"` lowers the penalty of a column until what is left of it is nearly uncorrelated
+        with all others (0.7 times the nodewise penalty), or its variance has grown by a quarter;
+        `"exact"` leaves penalties as they are, which is faster.
+    noise : {"scaled"} or float
+        Standard deviation of e: from the scaled Lasso, whose degrees of freedom the intervals use;
+        or known.
+    n_jobs : int, optional
+        Threads for the regressions, by default all cores. The result does not depend on it.
+    random_state : int, numpy random generator, or None
+        Decides the folds of cross-validation, joint intervals and the bootstrap.
+
+    Attributes
+    ----------
+    result_ : Inference
+        Coefficients, covariance, intervals, tests, tables. `with_vcov("smoother")` has the
+        covariance `A diag(e^2) A'`, right under heteroskedasticity.
+    coef_ : FloatArray of shape (p,)
+        The coefficients as an array.
+    lasso_coef_ : FloatArray of shape (p,)
+        Those of the Lasso, which predict better.
+    intercept_ : float
+        That of the Lasso.
+    sigma_ : float
+        Standard deviation of the noise.
+    penalty_ : float
+        Penalty of the Lasso.
+    nodewise_penalty_ : FloatArray of shape (p,)
+        Penalty of each column's regression.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X had names.
+
+    References
+    ----------
+    van de Geer, Buehlmann, Ritov and Dezeure (2014), On asymptotically optimal confidence regions
+    and tests for high-dimensional models, Annals of Statistics 42.
+    Zhang and Zhang (2014), Confidence intervals for low dimensional parameters in high dimensional
+    linear models, JRSS B 76.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from debinet.models.debiased_lasso import DebiasedLasso
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 200))
+    >>> y = 2 * X[:, 0] - X[:, 1] + rng.normal(size=100)
+    >>> model = DebiasedLasso(random_state=0).fit(X, y)
+    >>> model.result_.confint().head(3).round(1)
+        lower  upper
+    x0    1.9    2.4
+    x1   -1.2   -0.8
+    x2   -0.4    0.1
+    """
+
+    def __init__(
+        self,
+        penalty: str | float = "cv",
+        nodewise: str | float = "quantile",
+        *,
+        projection: str = "relaxed",
+        noise: str | float = "scaled",
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.penalty = penalty
+        self.nodewise = nodewise
+        self.projection = projection
+        self.noise = noise
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Estimate all coefficients.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            numpy, pandas, polars or arrow; all columns numeric, missing values are an error.
+        y : array or series of shape (n,)
+            Outcome.
+        """
+        design = read_design(X, y)
+        seed = root_seed(self.random_state)
+        folds = shuffled_folds(design.n, named_generator(seed, "folds"))
+        gram = gram_matrix(design)
+        level = noise_level(self.noise, design, gram)
+        lasso = initial_lasso(self.penalty, design, gram, level.sigma, folds)
+        each = nodewise_penalties(self.nodewise, design, gram, folds, self.n_jobs)
+        projection = project(design, gram, each, self.projection, self.n_jobs)
+        del gram  # before the covariance, of the same size, is made
+        result = infer(
+            [_regression(design, lasso, projection, level.sigma, level.df)],
+            design.names,
+            "iid",
+            method="Desparsified Lasso",
+            outcome=design.outcome,
+            facts=_facts(design, lasso, projection, level.sigma),
+            notes=_notes(projection),
+            seed=seed,
+        )
+        validate_data(self, X, skip_check_array=True)
+        self._design, self._lasso, self._projection = design, lasso, projection
+        self.result_, self.coef_ = result, result.estimate.copy()
+        self.lasso_coef_ = lasso.coef / design.scale
+        self.intercept_ = design.level - float(design.mean @ self.lasso_coef_)
+        self.sigma_, self.penalty_ = level.sigma, lasso.penalty
+        self.nodewise_penalty_ = projection.penalties
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the Lasso's prediction for the rows of X."""
+        check_is_fitted(self, "result_")
+        table = read_table(X)
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise _other_columns(str(error)) from error
+        if table.labels is not None and table.names != self._design.names:
+            raise _other_columns(f"{list(table.names)[:8]}")
+        return np.asarray(self.intercept_ + numeric_columns(table) @ self.lasso_coef_)
+
+    def bootstrap(
+        self, replications: int = 500, kind: str = "wild", random_state: RandomState = None
+    ) -> Bootstrapped:
+        """Bootstrap the studentized coefficients; the nodewise regressions are not repeated.
+
+        Parameters
+        ----------
+        replications : int
+            Number of refits of the Lasso, at the same penalty.
+        kind : {"wild", "residual"}
+            Residuals with random signs, which heteroskedasticity allows, or drawn with replacement.
+        random_state : int, numpy random generator, or None
+            Decides the draws; None repeats those of the fit's own random state.
+        """
+        check_is_fitted(self, "result_")
+        return bootstrap(
+            self._design,
+            self._projection.influence,
+            self._lasso,
+            kind=kind,
+            replications=replications,
+            seed=self.result_.seed if random_state is None else root_seed(random_state),
+            n_jobs=self.n_jobs,
+        )
+
+
+def _regression(
+    design: Design, lasso: LassoFit, projection: Projection, sigma: float, df: float
+) -> ResidualRegression:
+    """Put the estimate, on the user's scale, into the record that every covariance reads.
+
+    Its residuals are those of the Lasso, `R_D` what is left of the columns.
+    """
+    coef = (lasso.coef + projection.influence @ lasso.residuals) / design.scale
+    left = projection.influence * (design.scale / projection.precision)[:, None]
+    return ResidualRegression(
+        R_y=lasso.residuals + coef @ left,
+        R_D=left.T,
+        coef=coef,
+        influence=(projection.influence / design.scale[:, None]).T,
+        least_squares=False,
+        noise=sigma,
+        noise_df=df,
+    )
+
+
+def _other_columns(came: str) -> InputError:
+    return InputError(
+        "the columns of fit, in the same order", came, "Select and order the columns as in fit."
+    )
+
+
+def _facts(design: Design, lasso: LassoFit, projection: Projection, sigma: float) -> dict[str, str]:
+    least, most = projection.penalties.min(), projection.penalties.max()
+    return {
+        "model": f"{design.outcome} = X b + e",
+        "rows": f"{design.n}",
+        "columns": f"{design.p}",
+        "Lasso": f"penalty {lasso.penalty:.4g}, {lasso.size} coefficient(s) not zero",
+        "nodewise": f"penalty {least:.4g}" + (f" to {most:.4g}" if most > least else ""),
+        "noise": f"standard deviation {sigma:.4g}",
+    }
+
+
+def _notes(projection: Projection) -> tuple[str, ...]:
+    failed = int(np.count_nonzero(~projection.done))
+    if not failed:
+        return ()
+    note = f"{failed} nodewise regression(s) did not converge: use a larger nodewise penalty"
+    warnings.warn(note, ConvergenceWarning, stacklevel=3)
+    return (note,)

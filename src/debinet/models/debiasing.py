@@ -1,0 +1,165 @@
+"""From a selection to coefficients: the part of DebiNet that happens once per split of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from debinet.data.candidates import usable_columns
+from debinet.data.checks import SPARE_ROWS
+from debinet.data.rowsplit import RowSplit
+from debinet.exceptions import TooFewRowsError
+from debinet.inference.infer import infer
+from debinet.inference.regression import ResidualRegression
+from debinet.inference.result import Inference
+from debinet.models.partially_linear import PartiallyLinear
+from debinet.models.sample import Sample
+from debinet.models.selecting import Selection
+from debinet.protocols import BoolArray
+
+METHOD = "DebiNet"
+TARGET = "coefficients of the selected features in the full model"
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """Coefficients of one selection.
+
+    Attributes
+    ----------
+    selected : BoolArray of shape (P,)
+        Columns that have a coefficient.
+    kept : BoolArray of shape (P,)
+        Columns that the model saw.
+    model : PartiallyLinear, optional
+        None if nothing was selected.
+    mean : float
+        Of the outcome: the prediction if nothing was selected.
+    result : Inference
+    """
+
+    selected: BoolArray
+    kept: BoolArray
+    model: PartiallyLinear | None
+    mean: float
+    result: Inference
+
+
+def estimate(
+    sample: Sample, split: RowSplit, selection: Selection, template: PartiallyLinear, seed: int
+) -> Estimated:
+    """Estimate the coefficients of the selected columns on the rows kept for it.
+
+    Parameters
+    ----------
+    sample : Sample
+        All rows.
+    split : RowSplit
+    selection : Selection
+        Made on `split.selection`.
+    template : PartiallyLinear
+        Learner, cross-fitting and score to use; its treatments are ignored.
+    seed : int
+    """
+    part = sample.of(split.estimation)
+    kept = usable_columns(part.X)
+    # a selected column takes precedence over its copy: it is the one that was asked for
+    selected = selection.columns & kept
+    facts = _facts(sample, split, selection, selected)
+    notes = _notes(sample, split, selection, kept)
+    mean = float(np.average(part.y, weights=part.weights))
+    if not selected.any():
+        result = _empty(part, mean, facts, notes, seed)
+        return Estimated(selected, kept, None, mean, result)
+    _require_rows(part, int(selected.sum()))
+    names = [sample.candidates.names[j] for j in np.flatnonzero(selected)]
+    model = PartiallyLinear(
+        names,
+        template.learner,
+        crossfit=template.crossfit,
+        score=template.get_params()["score"],
+        n_jobs=template.n_jobs,
+        random_state=seed,
+    )
+    if (selected == kept).all():
+        model.set_params(learner="zero")
+        notes.append("every feature was selected: nothing is left to learn, ordinary least squares")
+    model.fit(part.frame(kept), pd.Series(part.y, name=sample.outcome), **_extras(part))
+    result = model.result_
+    facts = {**result.facts, **facts}
+    result = replace(result, method=METHOD, facts=facts, notes=(*notes, *result.notes))
+    return Estimated(selected, kept, model, mean, result)
+
+
+def _extras(part: Sample) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if part.groups is not None:
+        found["groups"] = list(part.groups.T)
+    if part.weights is not None:
+        found["sample_weight"] = part.weights
+    return found
+
+
+def _empty(
+    part: Sample, mean: float, facts: dict[str, str], notes: Sequence[str], seed: int
+) -> Inference:
+    n = part.y.size
+    regression = ResidualRegression(part.y - mean, np.zeros((n, 0)), np.zeros(0), part.weights)
+    note = "nothing was selected: the table is empty and predictions are the mean of the outcome"
+    return infer(
+        [regression],
+        (),
+        "HC3",
+        method=METHOD,
+        outcome=part.outcome,
+        facts={"rows": str(n), **facts},
+        notes=(note, *notes),
+        groups=part.groups,
+        seed=seed,
+    )
+
+
+def _require_rows(part: Sample, q: int) -> None:
+    n = part.y.size if part.weights is None else int(np.count_nonzero(part.weights))
+    if n < q + SPARE_ROWS:
+        raise TooFewRowsError(
+            f"at least {SPARE_ROWS} rows more than selected features in the rows of estimation",
+            f"{q} selected and {n} samples",
+            "Use a larger penalty, penalty='plugin', or a smaller selection_share.",
+        )
+
+
+def _facts(
+    sample: Sample, split: RowSplit, selection: Selection, selected: BoolArray
+) -> dict[str, str]:
+    name = type(selection.selector).__name__ if selection.selector is not None else "none"
+    where = "the rows of estimation" if split.same else f"{split.selection.size} other rows"
+    offered = int(sample.candidates.selectable.sum())
+    return {
+        "selection": f"{name} on {where}: {int(selected.sum())} of {offered} features",
+        "target": TARGET,
+    }
+
+
+def _notes(sample: Sample, split: RowSplit, selection: Selection, kept: BoolArray) -> list[str]:
+    notes = []
+    if split.same:
+        notes.append(
+            "features were selected on the rows they are estimated on: their intervals cover less "
+            "often than they say; selection_share=0.4 keeps the two apart"
+        )
+    elif sample.groups is not None and sample.groups.shape[1] > 1:
+        notes.append("rows for selection were set apart by the first of the two groupings only")
+    for mask, where in ((selection.idle, "selection"), (~kept, "estimation")):
+        idle = [sample.candidates.names[j] for j in np.flatnonzero(mask)]
+        if idle:
+            shown = ", ".join(map(repr, idle[:5])) + (", ..." if len(idle) > 5 else "")
+            notes.append(
+                f"constant, or a copy of another column, in the rows of {where}, so left out "
+                f"there: {shown}"
+            )
+    return notes

@@ -1,0 +1,213 @@
+"""`DebiNet`: select features, then estimate their coefficients with everything else learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from debinet._random import RandomState, named_generator, named_seed, root_seed
+from debinet.data.rowsplit import RowSplit, read_plan, split_rows
+from debinet.data.tables import read_table
+from debinet.exceptions import InputError
+from debinet.inference.multisplit import MultiSplit
+from debinet.models.debiasing import Estimated, estimate
+from debinet.models.partially_linear import PartiallyLinear
+from debinet.models.sample import Sample, read_sample
+from debinet.models.score_parameter import ScoreParameter, score_name
+from debinet.models.selecting import Selection, require_selector, select
+from debinet.protocols import BoolArray, FloatArray, IntArray
+from debinet.selection.named import resolve_selector
+
+
+class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Coefficients of selected features in `y = D coef + f(Z) + e`.
+
+    A selector chooses D among the columns of X on some of the rows; on the others,
+    `PartiallyLinear` estimates the coefficients of D with the remaining columns as Z. So the
+    intervals are not spoiled by the selection.
+
+    Parameters
+    ----------
+    selector : str or selector
+        `"lasso"`, `"adaptive_lasso"`, `"elastic_net"`, `"slope"`, `"forward_backward"`, one of this
+        library's selectors, or any object with `fit(X, y)` and `get_support()`, such as
+        scikit-learn's `SelectFromModel`.
+    learner, crossfit, score, n_jobs
+        As in `PartiallyLinear`. With several splits, `n_jobs` of them run at the same time.
+    selection_share : float, (float, int) or None
+        Share of the rows that selects; the others estimate. A pair (share, repeats) draws that
+        many random splits: `result_` is that of the first, `splits_` aggregates all. None selects
+        and estimates on the same rows, as the paper does; intervals then cover less than they say.
+    random_state : int, numpy random generator, or None
+        Decides the split, the folds and every random state left open.
+
+    Attributes
+    ----------
+    result_ : Inference
+        Coefficients of the selected features. If nothing was selected it is empty, and predictions
+        are the mean of the outcome. If everything was, it is ordinary least squares.
+    splits_ : MultiSplit or None
+        Selection frequencies and aggregated p-values and intervals, if there were several splits.
+    selector_ : selector
+        As fitted on the rows of selection.
+    selection_rows_, estimation_rows_ : IntArray
+        Row numbers.
+    coef_ : FloatArray of shape (q,)
+        Coefficients of the selected features.
+
+    References
+    ----------
+    Meinshausen, Meier and Buehlmann (2009), p-values for high-dimensional regression, JASA 104.
+
+    Examples
+    --------
+    >>> import debinet as dn
+    >>> data = dn.datasets.make_table2(n=200, p=50, k=3, random_state=0)
+    >>> model = dn.DebiNet(dn.Lasso(penalty=0.5), random_state=0).fit(data.X, data.y)
+    >>> model.result_.coef.round(1).to_dict()
+    {'x0': 1.1, 'x1': 1.1, 'x2': 0.9}
+    """
+
+    score: Any = ScoreParameter()
+
+    def __init__(
+        self,
+        selector: Any = "lasso",
+        learner: Any = "wide",
+        *,
+        selection_share: float | tuple[float, int] | None = 0.4,
+        crossfit: Any = "auto",
+        score: str = "structured",
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.selector = selector
+        self.learner = learner
+        self.selection_share = selection_share
+        self.crossfit = crossfit
+        self.score = score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Select, then estimate.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, p)
+            numpy, pandas, polars or arrow; p may exceed n. Text and categorical columns are
+            one-hot encoded and always nuisance features.
+        y : array or series of shape (n,)
+            Outcome.
+        groups : array or series of shape (n,), or two columns, optional
+            Clusters, never divided between selection and estimation.
+        sample_weight : array or series of shape (n,), optional
+            Weights of the rows, for the selector, the learner and the regression on residuals.
+        """
+        selector = resolve_selector(self.selector)
+        require_selector(selector)
+        plan, seed = read_plan(self.selection_share), root_seed(self.random_state)
+        sample = read_sample(X, y, groups, sample_weight)
+        template = PartiallyLinear(
+            [], self.learner, crossfit=self.crossfit, score=score_name(self), n_jobs=self.n_jobs
+        )
+        splits = [
+            split_rows(plan, sample.y.size, sample.groups, named_generator(seed, "rows", k))
+            for k in range(plan.repeats)
+        ]
+        procedure = _Procedure(sample, selector, template, seed)
+        selection, first = procedure.run(splits[0], 0)
+        several = None
+        if plan.repeats > 1:
+            template.set_params(n_jobs=None)
+            others = Parallel(n_jobs=self.n_jobs)(
+                delayed(_estimates)(procedure, split, k)
+                for k, split in enumerate(splits[1:], start=1)
+            )
+            several = _aggregate(sample, [_row(first), *others])
+        # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
+        validate_data(self, X, skip_check_array=True)
+        self._sample_columns, self._estimated = sample.candidates, first
+        self.selector_, self.splits_, self.result_ = selection.selector, several, first.result
+        self.selection_rows_, self.estimation_rows_ = splits[0].selection, splits[0].estimation
+        self.coef_ = first.result.estimate.copy()
+        return self
+
+    def get_support(self, indices: bool = False) -> BoolArray | IntArray:
+        """Return the mask over the columns of X that were selected, or their positions."""
+        check_is_fitted(self, "result_")
+        mask = np.zeros(self.n_features_in_, dtype=np.bool_)
+        mask[self._sample_columns.source[self._estimated.selected]] = True
+        return np.flatnonzero(mask) if indices else mask
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
+        frame, model = self._frame(X), self._estimated.model
+        return np.full(len(frame), self._estimated.mean) if model is None else model.predict(frame)
+
+    def nuisance(self, X: Any) -> FloatArray:
+        """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
+        frame, model = self._frame(X), self._estimated.model
+        return np.full(len(frame), self._estimated.mean) if model is None else model.nuisance(frame)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's parameters."""
+        return {**super().get_params(deep=deep), "score": score_name(self)}
+
+    def _frame(self, X: Any) -> Any:
+        check_is_fitted(self, "result_")
+        table = read_table(X)
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            raise InputError(
+                "the columns of fit, in the same order",
+                str(error),
+                "Select and order the columns as in fit.",
+            ) from error
+        columns = self._sample_columns
+        sample = Sample(columns, columns.read(table), np.zeros(table.n), "y", None, None)
+        return sample.frame(self._estimated.kept)
+
+
+@dataclass(frozen=True)
+class _Procedure:
+    """All that the splits have in common."""
+
+    sample: Sample
+    selector: Any
+    template: PartiallyLinear
+    seed: int
+
+    def run(self, split: RowSplit, number: int) -> tuple[Selection, Estimated]:
+        own = named_seed(self.seed, "split", number)
+        selection = select(self.selector, self.sample.of(split.selection), own)
+        return selection, estimate(self.sample, split, selection, self.template, own)
+
+
+def _estimates(
+    procedure: _Procedure, split: RowSplit, number: int
+) -> tuple[BoolArray, FloatArray, FloatArray, float]:
+    """Return only what the aggregation needs: fitted models are large."""
+    return _row(procedure.run(split, number)[1])
+
+
+def _row(estimated: Estimated) -> tuple[BoolArray, FloatArray, FloatArray, float]:
+    result = estimated.result
+    return estimated.selected, result.estimate, result.se.to_numpy(), result.df
+
+
+def _aggregate(sample: Sample, rows: list[Any]) -> MultiSplit:
+    p = len(sample.candidates.names)
+    coef, se = np.full((len(rows), p), np.nan), np.full((len(rows), p), np.nan)
+    for k, (selected, estimate_, error, _) in enumerate(rows):
+        coef[k, selected], se[k, selected] = estimate_, error
+    offered = sample.candidates.selectable
+    names = tuple(np.array(sample.candidates.names, dtype=object)[offered])
+    df = np.array([row[3] for row in rows])
+    return MultiSplit(names, coef[:, offered], se[:, offered], df)

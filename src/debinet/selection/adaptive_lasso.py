@@ -1,0 +1,139 @@
+"""`AdaptiveLasso`: a second Lasso that penalizes less what the first found large."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from debinet._random import RandomState
+from debinet.exceptions import CollinearError, InputError, LengthError, OptionError
+from debinet.protocols import FloatArray
+from debinet.selection.absolute_norm import AbsoluteValues
+from debinet.selection.adaptive_weights import AdaptiveDescent
+from debinet.selection.problem import Problem
+from debinet.selection.regularizer import Regularizer
+from debinet.selection.selector import PenalizedSelector
+from debinet.selection.tuning import read_penalty, read_positive, tune
+
+
+class AdaptiveLasso(PenalizedSelector):
+    """Selects the columns whose adaptive Lasso coefficients are not zero.
+
+    Minimizes `|y - X t|^2 / (2 n) + penalty sum_j weight_j |t_j|`, with
+    `weight_j = 1 / |initial_j|^exponent`, in terms of standardized columns if those are, and an
+    intercept that is not penalized. Large coefficients are hardly shrunk, so fewer columns are
+    needed to make up for it. Columns whose first coefficient is zero stay out.
+
+    Parameters
+    ----------
+    penalty : {"cv", "cv-1se", "plugin"} or float
+        As in `Lasso`. `"plugin"` is the Lasso's, to the power `1 + exponent`: then a column is
+        penalized less than by the Lasso if its first coefficient is above that penalty. The first
+        estimate is made anew for every fold of the cross-validation.
+    initial : {"lasso", "ols"} or array of shape (p,)
+        The first estimate: a Lasso, its penalty from theory if `penalty="plugin"` and from
+        cross-validation otherwise; least squares, for fewer columns than rows; or coefficients of
+        your own, on the scale of X.
+    exponent : float
+        How strongly the first estimate decides.
+    standardize, tol, random_state
+        As in `Lasso`.
+
+    Attributes
+    ----------
+    coef_, intercept_, penalty_, max_penalty_, dual_gap_, tuning_, n_features_in_, feature_names_in_
+        As in `Lasso`.
+
+    References
+    ----------
+    Zou (2006), The adaptive Lasso and its oracle properties, JASA 101.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 200))
+    >>> y = 3 * X[:, 4] - 2 * X[:, 7] + rng.normal(size=100)
+    >>> model = AdaptiveLasso("plugin").fit(X, y)
+    >>> model.coef_[model.get_support()].round(1)
+    array([ 2.8, -1.8])
+    """
+
+    def __init__(
+        self,
+        penalty: str | float = "cv",
+        *,
+        initial: Any = "lasso",
+        exponent: float = 1.0,
+        standardize: bool = True,
+        tol: float = 1e-7,
+        random_state: RandomState = None,
+    ) -> None:
+        self.penalty = penalty
+        self.initial = initial
+        self.exponent = exponent
+        self.standardize = standardize
+        self.tol = tol
+        self.random_state = random_state
+
+    def _regularizer(self, problem: Problem) -> Regularizer:
+        exponent = read_positive("exponent", self.exponent)
+        if not isinstance(self.initial, str):
+            given = _read_initial(self.initial, problem.scale.size)
+            return AdaptiveDescent(_Given(given * problem.scale), exponent)
+        if self.initial == "ols":
+            return AdaptiveDescent(_least_squares, exponent)
+        if self.initial == "lasso":
+            word = "plugin" if read_penalty(self.penalty) == "plugin" else "cv"
+            first = tune(AbsoluteValues(), problem, word, self.tol, self.random_state)
+            return AdaptiveDescent(_FirstLasso(first.penalty, self.tol), exponent)
+        raise OptionError(
+            "initial to be 'lasso', 'ols' or coefficients",
+            repr(self.initial),
+            "Leave it out for the default.",
+        )
+
+
+@dataclass(frozen=True)
+class _FirstLasso:
+    penalty: float
+    tol: float
+
+    def __call__(self, X: FloatArray, y: FloatArray) -> FloatArray:
+        solver = AbsoluteValues().on(X, y)
+        return np.asarray(solver.solve(np.array([self.penalty]), self.tol).coefs[0])
+
+
+@dataclass(frozen=True)
+class _Given:
+    coef: FloatArray
+
+    def __call__(self, X: FloatArray, y: FloatArray) -> FloatArray:  # noqa: ARG002
+        return self.coef
+
+
+def _least_squares(X: FloatArray, y: FloatArray) -> FloatArray:
+    coef, _, rank, _ = np.linalg.lstsq(X, y)
+    if rank < X.shape[1]:
+        raise CollinearError(
+            "linearly independent columns, fewer than rows, for a first estimate by least squares",
+            f"{X.shape[1]} columns of rank {rank}",
+            "Use initial='lasso'.",
+        )
+    return np.asarray(coef)
+
+
+def _read_initial(initial: Any, p: int) -> FloatArray:
+    try:
+        coef = np.asarray(initial, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("initial coefficients", str(error), "Use initial='lasso'.") from error
+    if coef.shape != (p,):
+        raise LengthError(
+            f"initial coefficients of shape ({p},)", f"{coef.shape}", "Pass one per column."
+        )
+    if not np.isfinite(coef).all():
+        raise InputError("finite initial coefficients", "NaN or infinity", "Use initial='lasso'.")
+    return coef

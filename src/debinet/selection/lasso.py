@@ -1,0 +1,82 @@
+"""`Lasso`: absolute values as penalty."""
+
+from __future__ import annotations
+
+from debinet._random import RandomState
+from debinet.selection.absolute_norm import AbsoluteValues
+from debinet.selection.problem import Problem
+from debinet.selection.regularizer import Regularizer
+from debinet.selection.selector import PenalizedSelector
+
+
+class Lasso(PenalizedSelector):
+    """Selects the columns whose Lasso coefficients are not zero.
+
+    Minimizes `|y - X t|^2 / (2 n) + penalty |t|_1` over t, with an intercept that is not penalized.
+
+    Parameters
+    ----------
+    penalty : {"cv", "cv-1se", "plugin"} or float
+        A number in scikit-learn's scale, as in the formula. `"cv"`: the least held-out error of
+        5-fold cross-validation over a path of up to 80 penalties, which ends when the error has
+        not fallen for 6 of them. `"cv-1se"`: the largest penalty within one standard error of that.
+        `"plugin"`: `1.1 s Phi^-1(1 - g / (2 p)) / sqrt(n)` with `g = 0.1 / log(max(n, p))` and s
+        the noise, estimated by least squares on what is selected, in turns with the selection.
+    standardize : bool
+        Whether columns are divided by their standard deviations first, so that the penalty treats
+        them alike. With False, this is `sklearn.linear_model.Lasso`.
+    tol : float
+        The fit ends when the duality gap is below `tol |y|^2 / (2 n)`, y centred.
+    random_state : int, numpy random generator, or None
+        Decides the folds of the cross-validation.
+
+    Attributes
+    ----------
+    coef_ : FloatArray of shape (p,)
+        Coefficients on the scale of X.
+    intercept_ : float
+        Intercept.
+    penalty_ : float
+        The penalty used.
+    max_penalty_ : float
+        The least penalty that selects nothing.
+    dual_gap_ : float
+        How far the objective can at most be above its minimum.
+    tuning_ : Tuning
+        How the penalty was chosen.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : array of shape (p,)
+        Their names, if X had names.
+
+    References
+    ----------
+    Tibshirani (1996), Regression shrinkage and selection via the Lasso, JRSS B 58.
+    Belloni, Chen, Chernozhukov, Hansen (2012), Sparse models and methods for optimal instruments,
+    Econometrica 80.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 200))
+    >>> y = 3 * X[:, 4] - 2 * X[:, 7] + rng.normal(size=100)
+    >>> Lasso("plugin").fit(X, y).get_support(indices=True)
+    array([4, 7])
+    """
+
+    def __init__(
+        self,
+        penalty: str | float = "cv",
+        *,
+        standardize: bool = True,
+        tol: float = 1e-7,
+        random_state: RandomState = None,
+    ) -> None:
+        self.penalty = penalty
+        self.standardize = standardize
+        self.tol = tol
+        self.random_state = random_state
+
+    def _regularizer(self, problem: Problem) -> Regularizer:  # noqa: ARG002
+        return AbsoluteValues()

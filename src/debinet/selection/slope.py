@@ -1,0 +1,126 @@
+"""`Slope`: sorted absolute values as penalty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from debinet._random import RandomState
+from debinet.exceptions import InputError, LengthError, OptionError
+from debinet.protocols import FloatArray
+from debinet.selection.problem import Problem
+from debinet.selection.regularizer import Regularizer
+from debinet.selection.selector import PenalizedSelector
+from debinet.selection.slope_backend import SortedL1, installed
+from debinet.selection.sorted_norm import SortedNorm, benjamini_hochberg_weights
+from debinet.selection.tuning import read_positive
+from debinet.selection.working_set import WorkingSet
+
+SOLVERS = ("own", "auto", "sortedl1")
+
+
+class Slope(PenalizedSelector):
+    """Selects the columns whose SLOPE coefficients are not zero.
+
+    Minimizes `|y - X t|^2 / (2 n) + penalty sum_i weight_i |t|_(i)`, where `|t|_(1)` is the largest
+    absolute coefficient, `|t|_(2)` the next, and the weights decrease; an intercept is not
+    penalized. Strong columns enter against high weights, those that follow against lower ones, as
+    in the procedure of Benjamini and Hochberg.
+
+    Parameters
+    ----------
+    penalty : {"cv", "cv-1se", "plugin"} or float
+        As in `Lasso`. `"plugin"` is `s / sqrt(n)` with s the noise: then, for orthogonal columns,
+        the false discovery rate of the selection is at most `q`.
+    q : float
+        Shape of the weights, `Phi^-1(1 - i q / (2 p))`: the false discovery rate that is meant.
+        Between 0 and 1.
+    weights : sequence of p numbers, optional
+        Weights of your own, not increasing, in place of those from `q`. Equal ones are the Lasso.
+    solver : {"own", "auto", "sortedl1"}
+        `"sortedl1"` is the back end of that name, which must be installed (GPL licence). `"auto"`
+        uses it if installed, as far as the duality gap proves its answer right. The minimum is the
+        same.
+    standardize, tol, random_state
+        As in `Lasso`.
+
+    Attributes
+    ----------
+    coef_, intercept_, penalty_, max_penalty_, dual_gap_, tuning_, n_features_in_, feature_names_in_
+        As in `Lasso`.
+
+    References
+    ----------
+    Bogdan, van den Berg, Sabatti, Su, Candes (2015), SLOPE - adaptive variable selection via convex
+    optimization, Annals of Applied Statistics 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 200))
+    >>> y = 3 * X[:, 4] - 2 * X[:, 7] + rng.normal(size=100)
+    >>> Slope("plugin", q=0.05).fit(X, y).get_support(indices=True)
+    array([4, 7])
+    """
+
+    def __init__(
+        self,
+        penalty: str | float = "cv",
+        *,
+        q: float = 0.1,
+        weights: Any = None,
+        solver: str = "own",
+        standardize: bool = True,
+        tol: float = 1e-7,
+        random_state: RandomState = None,
+    ) -> None:
+        self.penalty = penalty
+        self.q = q
+        self.weights = weights
+        self.solver = solver
+        self.standardize = standardize
+        self.tol = tol
+        self.random_state = random_state
+
+    def _regularizer(self, problem: Problem) -> Regularizer:
+        p = problem.scale.size
+        if self.weights is None:
+            weights = benjamini_hochberg_weights(p, _read_rate(self.q))
+        else:
+            weights = _read_weights(self.weights, p)
+        own = WorkingSet(SortedNorm(weights))
+        if self.solver not in SOLVERS:
+            raise OptionError(
+                f"solver to be one of {', '.join(map(repr, SOLVERS))}",
+                repr(self.solver),
+                "Leave it out for the library's own.",
+            )
+        if self.solver == "own" or (self.solver == "auto" and not installed()):
+            return own
+        return SortedL1(own, fall_back=self.solver == "auto")
+
+
+def _read_rate(q: Any) -> float:
+    rate = read_positive("q", q, 1.0)
+    if rate == 1:
+        raise OptionError("q below 1", repr(q), "Use q=0.1 for 10 % false discoveries.")
+    return rate
+
+
+def _read_weights(weights: Any, p: int) -> FloatArray:
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("weights of numbers", str(error), "Leave them out.") from error
+    if array.shape != (p,):
+        raise LengthError(f"weights of shape ({p},)", f"{array.shape}", "Pass one per column.")
+    sound = np.isfinite(array).all() and (np.diff(array) <= 0).all() and array[-1] >= 0
+    if not (sound and array[0] > 0):
+        raise InputError(
+            "weights that do not increase and are not negative, the first one positive",
+            f"values from {array[0]:g} to {array[-1]:g}",
+            "Sort them from large to small.",
+        )
+    return array

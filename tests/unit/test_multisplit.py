@@ -1,0 +1,72 @@
+"""Aggregation over random splits: against the formula written out, and its limits."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from debinet.inference.multisplit import LEAST_QUANTILE, MultiSplit, aggregate
+
+
+def written_out(p, least=LEAST_QUANTILE):
+    """Meinshausen, Meier and Buehlmann (2009), equations 2.2 and 2.3, on a fine grid."""
+    grid = np.linspace(least, 1, 4001)
+    quantiles = [np.quantile(p / g, g, method="inverted_cdf") for g in grid]
+    return min(1.0, (1 - np.log(least)) * min(1.0, min(quantiles)))
+
+
+@pytest.mark.parametrize("splits", [20, 33, 50])
+def test_is_the_published_aggregation(splits):
+    rng = np.random.default_rng(splits)
+    for _ in range(20):
+        p = rng.uniform(size=splits) ** rng.uniform(1, 8)
+        ours = aggregate(p[:, None])[0]
+        # the grid of the formula is finite, so it can only be larger, and by little
+        assert ours <= written_out(p) + 1e-12
+        assert ours == pytest.approx(written_out(p), rel=5e-3)
+
+
+def test_one_split_is_itself_and_uniform_p_values_stay_large():
+    np.testing.assert_allclose(aggregate(np.array([[0.03, 0.5]])), [0.03, 0.5])
+    null = np.random.default_rng(0).uniform(size=(50, 2000))
+    # P(p <= 0.05) is at most 0.05; 2000 draws leave 0.065 with probability below 0.001
+    assert (aggregate(null) <= 0.05).mean() < 0.065
+
+
+def make(coef, se, df=200.0):
+    coef = np.array(coef, dtype=float)
+    names = tuple(f"x{j}" for j in range(coef.shape[1]))
+    return MultiSplit(names, coef, np.where(np.isfinite(coef), se, np.nan), np.full(len(coef), df))
+
+
+def test_frequencies_medians_and_never_selected():
+    several = make([[1.0, np.nan, np.nan], [3.0, 2.0, np.nan]], 1.0)
+    assert several.frequency.to_dict() == {"x0": 1.0, "x1": 0.5, "x2": 0.0}
+    assert several.coef["x0"] == 2.0
+    assert np.isnan(several.coef["x2"])
+    assert several.pvalue["x2"] == 1.0
+    assert list(several.to_frame().index) == ["x0", "x1"]
+    assert np.isinf(several.confint().loc["x2"]).all()
+
+
+def test_intervals_are_the_values_not_rejected():
+    rng = np.random.default_rng(1)
+    coef = 1 + 0.1 * rng.normal(size=(40, 3))
+    coef[rng.uniform(size=coef.shape) < 0.3] = np.nan
+    several = make(coef, 0.2)
+    bounds = several.confint(0.9)
+    for j in range(3):
+        for side, step in (("lower", -1e-6), ("upper", 1e-6)):
+            at = bounds[side].iloc[j]
+            values = []
+            for theta in (at - step, at + step):
+                t = np.abs(coef[:, j] - theta) / 0.2
+                p = np.where(np.isfinite(t), 2 * stats.t.sf(t, 200.0), 1.0)
+                values.append(aggregate(p[:, None])[0])
+            assert values[0] >= 0.1 - 1e-4 > values[1] - 2e-4
+    assert (bounds["lower"] < several.coef).all()
+
+
+def test_multiplicity_counts_what_each_split_selected():
+    one = make([[3.0, np.nan]] * 4, 1.0)
+    two = make([[3.0, 0.0]] * 4, 1.0)
+    assert two.pvalue["x0"] == pytest.approx(2 * one.pvalue["x0"])
