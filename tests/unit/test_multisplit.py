@@ -70,3 +70,8 @@ def test_multiplicity_counts_what_each_split_selected():
     one = make([[3.0, np.nan]] * 4, 1.0)
     two = make([[3.0, 0.0]] * 4, 1.0)
     assert two.pvalue["x0"] == pytest.approx(2 * one.pvalue["x0"])
+
+
+def test_splits_that_selected_nothing_are_no_evidence():
+    several = make([[np.nan, np.nan]] * 10 + [[0.1, np.nan]] * 10, 1.0)
+    assert several.pvalue.to_dict() == {"x0": 1.0, "x1": 1.0}

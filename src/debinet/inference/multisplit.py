@@ -64,7 +64,8 @@ class MultiSplit:
     @property
     def pvalue(self) -> pd.Series:
         """P-values of `coef = 0`, adjusted so that the chance of any false rejection is bounded."""
-        selected = np.isfinite(self.estimate).sum(axis=1, keepdims=True)
+        # a split that selected nothing has p-values of 1, not of 0
+        selected = np.maximum(np.isfinite(self.estimate).sum(axis=1, keepdims=True), 1)
         adjusted = np.minimum(self._pvalues(np.zeros(len(self.names))) * selected, 1.0)
         return self._series(aggregate(adjusted), "pvalue")
 

@@ -132,7 +132,9 @@ def _cells(
     return header, [list(row) for row in zip(names, *columns, strict=True)]
 
 
-def _formatted(label: str, value: float) -> str:
+def _formatted(label: str, value: float | int | str) -> str:
+    if isinstance(value, (str, int, np.integer)):
+        return str(value)
     return format_pvalue(value) if label.startswith("pvalue") else format_number(value)
 
 
