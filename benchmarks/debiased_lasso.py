@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tracemalloc
 from collections.abc import Callable
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -25,16 +23,6 @@ import numpy as np
 from debinet.models.debiased_lasso import DebiasedLasso
 
 REPEATS = 3
-
-
-def import_numba() -> None:
-    """Import numba without this folder: it looks for a package that `coverage.py` here hides."""
-    folders = sys.path[:]
-    sys.path[:] = [f for f in folders if Path(f or ".").resolve() != Path(__file__).parent]
-    try:
-        import_module("numba")
-    finally:
-        sys.path[:] = folders
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -56,7 +44,6 @@ def fit_default(X: np.ndarray, y: np.ndarray) -> object:
 def compilation() -> dict[str, float]:
     """Time the first fit of this process: the import of numba, and compiling unless cached."""
     X, y = sparse_design(40, 60)
-    import_numba()
 
     def work() -> object:
         return DebiasedLasso().fit(X, y).bootstrap(20)
@@ -132,7 +119,6 @@ def over_econml(n: int = 1000, p: int = 500) -> dict[str, float]:
 
 def write_reference(path: Path) -> None:
     """Write what hidimstat finds at fixed penalties, on columns of unit variance."""
-    import_numba()
     from hidimstat import DesparsifiedLasso
     from sklearn.linear_model import Lasso, LassoCV
 
