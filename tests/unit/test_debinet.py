@@ -259,3 +259,34 @@ def test_lives_in_scikit_learn(sample):
     assert cross_val_score(make_pipeline(StandardScaler(), model), X, y, cv=3).min() > 0.5
     with pytest.raises(InputError, match="columns"):
         fitted.predict(X.iloc[:, :5])
+
+
+GROUPS = np.arange(60) // 5
+SELECTORS = [
+    "lasso",
+    "adaptive_lasso",
+    "elastic_net",
+    "slope",
+    "forward_backward",
+    dn.GroupLasso(GROUPS),
+    dn.SparseGroupLasso(GROUPS),
+]
+
+
+@pytest.mark.parametrize(
+    "selector", SELECTORS, ids=lambda s: s if isinstance(s, str) else str(s)[:6]
+)
+def test_every_selector_of_the_library_finds_what_acts(sample, selector):
+    X, y = sample
+    model = dn.DebiNet(selector, random_state=0).fit(X, y)
+    assert model.get_support()[:3].all()
+    assert np.abs(model.result_.coef[["x0", "x1", "x2"]] - 1).max() < 0.5
+
+
+def test_columns_in_another_order_are_refused(sample):
+    polars = pytest.importorskip("polars")
+    X, y = sample
+    frame = polars.DataFrame({name: X[name].to_numpy() for name in X.columns[:6]})
+    model = dn.DebiNet(picks(0.4), random_state=0).fit(frame, y)
+    with pytest.raises(InputError, match="same order"):
+        model.predict(frame[:, ::-1])

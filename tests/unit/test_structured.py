@@ -163,3 +163,20 @@ def test_decompositions_are_shared_by_all_steps(data, monkeypatch):
     X, y, names = data
     dn.PartiallyLinear(names).fit(X, y)
     assert len(calls) == 1
+
+
+def test_the_smoother_covariance_does_not_depend_on_the_unit_of_the_weights(data):
+    """Weights are precisions: noise that a row lost is measured in its own."""
+    X, y, names = data
+    weights = np.r_[np.zeros(5), np.random.default_rng(0).uniform(0.5, 2, N - 5)]
+    one, seven = (
+        dn.PartiallyLinear(names).fit(X, y, sample_weight=c * weights).result_ for c in (1.0, 7.0)
+    )
+    np.testing.assert_allclose(one.vcov, seven.vcov, rtol=1e-6)
+    solved = one.regressions[0]
+    by_hand = np.zeros((2, 2))
+    for a, e, r, w in zip(solved.influence, solved.residuals, solved.R_D, weights, strict=True):
+        if w > 0:
+            share = min(max(r @ a, 0.0), 1.0)
+            by_hand += (e**2 + share * solved.noise**2 / w) * np.outer(a, a)
+    np.testing.assert_allclose(one.vcov, by_hand, rtol=1e-10)

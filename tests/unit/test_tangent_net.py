@@ -22,7 +22,6 @@ from debinet.exceptions import (
 from debinet.learners.tangent import TangentNet, memory
 from debinet.learners.tangent import tangent_net as module
 from debinet.learners.wide import WideNet
-from debinet.learners.wide import memory as wide_memory
 from debinet.testing import check_learner
 
 
@@ -185,11 +184,11 @@ def test_bad_input_is_refused_with_typed_errors():
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch):
     Z, M = data()
     enough = memory.bytes_needed(80, 64, 2)
-    monkeypatch.setattr(wide_memory, "bytes_available", lambda: enough - 1)
+    monkeypatch.setattr(memory, "bytes_available", lambda: enough - 1)
     with pytest.raises(MemoryLimitError, match="fixed skip"):
         small().fit(Z, M)
     small(skip=0.0).fit(Z, M)
-    monkeypatch.setattr(wide_memory, "bytes_available", lambda: 1000)
+    monkeypatch.setattr(memory, "bytes_available", lambda: 1000)
     with pytest.raises(MemoryLimitError, match="fewer hidden units"):
         small(skip=0.0).fit(Z, M)
 

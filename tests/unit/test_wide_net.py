@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
+from debinet.data import free_memory
 from debinet.data.folds import leave_one_out
 from debinet.exceptions import (
     DebiNetError,
@@ -287,13 +288,13 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch, decompositions):
 
 
 def test_available_memory_is_found_or_not_known(monkeypatch, tmp_path):
-    found = memory.bytes_available()
+    found = free_memory.bytes_available()
     assert found is None or found > 2**20
-    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "none")
+    monkeypatch.setattr(free_memory, "_MEMINFO", tmp_path / "none")
     limit = tmp_path / "limit"
     limit.write_text("4096\n")
-    monkeypatch.setattr(memory, "_CONTAINER_LIMIT", limit)
-    found = memory.bytes_available()
+    monkeypatch.setattr(free_memory, "_CONTAINER_LIMIT", limit)
+    found = free_memory.bytes_available()
     assert found is None or found == 4096
 
 

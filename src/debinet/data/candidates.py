@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from debinet.data.checks import find_copies
 from debinet.data.schema import Schema, read_levels
 from debinet.data.tables import Table
 from debinet.protocols import BoolArray, FloatArray, IntArray
@@ -50,9 +51,5 @@ def make_candidates(table: Table) -> Candidates:
 def usable_columns(X: FloatArray) -> BoolArray:
     """Return which columns vary and are not the copy of an earlier one."""
     usable = np.ptp(X, axis=0) > 0
-    seen: set[bytes] = set()
-    for j in np.flatnonzero(usable):
-        key = (X[:, j] + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
-        usable[j] = key not in seen
-        seen.add(key)
+    usable[list(find_copies(X))] = False
     return np.asarray(usable, dtype=np.bool_)

@@ -64,16 +64,34 @@ def require_varying(columns: FloatArray, names: Sequence[str]) -> None:
 
 def require_distinct(columns: FloatArray, names: Sequence[str]) -> None:
     """Require that no two columns are equal."""
+    copies = find_copies(columns)
+    if copies:
+        j, first = next(iter(copies.items()))
+        raise DuplicateColumnError(
+            "columns with different values",
+            f"{names[first]!r} and {names[j]!r} equal in every row",
+            "Drop one of them.",
+        )
+
+
+def find_copies(columns: FloatArray) -> dict[int, int]:
+    """Return the columns that are copies, each with the first column it is a copy of."""
     first_with: dict[bytes, int] = {}
+    copies = {}
     for j in range(columns.shape[1]):
         key = (columns[:, j] + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
-        if key in first_with:
-            raise DuplicateColumnError(
-                "columns with different values",
-                f"{names[first_with[key]]!r} and {names[j]!r} equal in every row",
-                "Drop one of them.",
-            )
-        first_with[key] = j
+        first = first_with.setdefault(key, j)
+        if first != j:
+            copies[j] = first
+    return copies
+
+
+def require_sound(columns: FloatArray, names: Sequence[str], outcome: FloatArray) -> None:
+    """Require columns and an outcome that vary, on ordinary scales, and no column twice."""
+    for values, labels in ((columns, names), (outcome[:, None], ("y",))):
+        require_varying(values, labels)
+        require_ordinary_scale(values, labels)
+    require_distinct(columns, names)
 
 
 def require_independent(D: FloatArray, names: Sequence[str]) -> None:

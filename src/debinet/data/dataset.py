@@ -10,11 +10,9 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from debinet.data.checks import (
-    require_distinct,
     require_enough_rows,
     require_independent,
-    require_ordinary_scale,
-    require_varying,
+    require_sound,
 )
 from debinet.data.labels import read_groups, require_length
 from debinet.data.schema import Schema, Treatments, make_schema
@@ -109,11 +107,8 @@ class Dataset:
                 f"{len(table.names)} feature(s), all treatments",
                 "Add nuisance features, or use learner='zero' for ordinary least squares.",
             )
-        columns = np.column_stack([D, Z, outcome])
-        names = [*schema.treatment_names, *schema.control_names, "y"]
-        require_varying(columns, names)
-        require_ordinary_scale(columns, names)
-        require_distinct(columns[:, :-1], names)
+        names = [*schema.treatment_names, *schema.control_names]
+        require_sound(np.hstack([D, Z]), names, outcome)
         require_independent(D, schema.treatment_names)
         return cls(
             y=outcome,

@@ -262,3 +262,15 @@ def _require_finite(table: Table) -> None:
         f"in {table.names[first]!r} first in row {rows[0]} ({rows.size} rows)",
         "Drop or impute those rows first; nothing is dropped or imputed silently.",
     )
+
+
+def require_numbers(table: Table) -> None:
+    """Require that no column is text, for models with a coefficient per column."""
+    if table.text:
+        named = ", ".join(repr(table.names[j]) for j in list(table.text)[:5])
+        raise ColumnTypeError(
+            "columns of numbers, each of which has a coefficient",
+            f"text in {named}",
+            "Code the categories as 0-1 columns first, for example with pandas.get_dummies and "
+            "drop_first=True; GroupLasso selects them together.",
+        )

@@ -7,17 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from debinet.data.checks import (
-    SPARE_ROWS,
-    require_distinct,
-    require_ordinary_scale,
-    require_varying,
-)
+from debinet.data.checks import SPARE_ROWS, require_sound
 from debinet.data.dataset import read_outcome
 from debinet.data.labels import require_length
-from debinet.data.tables import Table, read_table
+from debinet.data.tables import read_table, require_numbers
 from debinet.desparsified.memory import require_memory
-from debinet.exceptions import CollinearError, ColumnTypeError, TooFewRowsError
+from debinet.exceptions import CollinearError, TooFewRowsError
 from debinet.protocols import FloatArray
 
 # Two columns whose correlation is this close to 1 in size are one column in two units.
@@ -80,17 +75,15 @@ def read_design(X: Any, y: Any) -> Design:
     table = read_table(X)
     outcome, name = read_outcome(y)
     require_length(outcome.size, table.n, "y")
-    columns = numeric_columns(table)
+    require_numbers(table)
+    columns = table.values
     if table.n <= SPARE_ROWS:
         rows = "1 sample" if table.n == 1 else f"{table.n} rows"
         raise TooFewRowsError(
             f"more than {SPARE_ROWS} rows", f"{rows} (n_samples = {table.n})", "Add rows."
         )
     require_memory(*columns.shape)
-    for values, names in ((columns, table.names), (outcome[:, None], ("y",))):
-        require_varying(values, names)
-        require_ordinary_scale(values, names)
-    require_distinct(columns, table.names)
+    require_sound(columns, table.names, outcome)
     # One copy, with the columns as rows, is all that is made of the data.
     standardized = np.array(columns.T, order="C")
     mean = standardized.mean(axis=1)
@@ -101,18 +94,6 @@ def read_design(X: Any, y: Any) -> Design:
     return Design(
         standardized, outcome - level, mean, scale, level, table.names, name if name else "y"
     )
-
-
-def numeric_columns(table: Table) -> FloatArray:
-    """Return the values of a table without text, of shape (n, p)."""
-    if table.text:
-        j = next(iter(table.text))
-        raise ColumnTypeError(
-            f"column {table.names[j]!r} to be numeric",
-            f"text such as {table.text[j][0]!r}",
-            "Make 0/1 columns of categories (pandas.get_dummies with drop_first=True).",
-        )
-    return table.values
 
 
 def gram_matrix(design: Design) -> FloatArray:

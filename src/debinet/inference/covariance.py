@@ -91,7 +91,7 @@ def _restored(fit: ResidualRegression, influence: FloatArray) -> FloatArray:
     the noise's variance (docs/decisions/0011).
     """
     residuals = fit.residuals
-    if fit.noise is None or fit.noise_df is not None:
+    if fit.noise is None or fit.has_own_noise:
         return residuals
     leverage = np.clip((fit.R_D * influence).sum(axis=1), 0.0, 1.0)
     lost = fit.noise**2 * np.divide(leverage, fit.w, out=np.zeros_like(leverage), where=fit.w > 0)
@@ -125,7 +125,7 @@ def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -
             repr(kind),
             "Use 'HC3' if in doubt.",
         )
-    if fit.noise is not None and fit.noise_df is not None and fit.influence is not None:
+    if fit.has_own_noise and fit.noise is not None and fit.influence is not None:
         if kind == "iid":
             return known_noise(fit.influence, fit.noise)
         raise CovarianceError(

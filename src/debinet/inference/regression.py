@@ -63,6 +63,11 @@ class ResidualRegression:
         return np.ones(self.R_y.size) if self.weights is None else self.weights
 
     @property
+    def has_own_noise(self) -> bool:
+        """Whether intervals rest on a noise level that was not estimated from `residuals`."""
+        return self.noise_df is not None
+
+    @property
     def n(self) -> int:
         """Number of rows that count: those of positive weight."""
         return int(np.count_nonzero(self.w))

@@ -11,15 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, root_seed
-from debinet.data.tables import read_table
+from debinet.data.same_columns import read_same_columns
+from debinet.data.tables import require_numbers
 from debinet.desparsified.bootstrap import bootstrap
 from debinet.desparsified.bootstrapped import Bootstrapped
-from debinet.desparsified.design import Design, gram_matrix, numeric_columns, read_design
+from debinet.desparsified.design import Design, gram_matrix, read_design
 from debinet.desparsified.lasso import LassoFit, initial_lasso
 from debinet.desparsified.nodewise import Projection, nodewise_penalties, project
 from debinet.desparsified.noise import noise_level
 from debinet.desparsified.training import shuffled_folds
-from debinet.exceptions import InputError
 from debinet.inference.infer import infer
 from debinet.inference.regression import ResidualRegression
 from debinet.protocols import FloatArray
@@ -89,11 +89,11 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> import numpy as np
-    >>> from debinet.models.debiased_lasso import DebiasedLasso
+    >>> import debinet as dn
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 200))
     >>> y = 2 * X[:, 0] - X[:, 1] + rng.normal(size=100)
-    >>> model = DebiasedLasso(random_state=0).fit(X, y)
+    >>> model = dn.DebiasedLasso(random_state=0).fit(X, y)
     >>> model.result_.confint().head(3).round(1)
         lower  upper
     x0    1.9    2.4
@@ -159,14 +159,9 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> FloatArray:
         """Return the Lasso's prediction for the rows of X."""
         check_is_fitted(self, "result_")
-        table = read_table(X)
-        try:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            raise _other_columns(str(error)) from error
-        if table.labels is not None and table.names != self._design.names:
-            raise _other_columns(f"{list(table.names)[:8]}")
-        return np.asarray(self.intercept_ + numeric_columns(table) @ self.lasso_coef_)
+        table = read_same_columns(self, X, self._design.names)
+        require_numbers(table)
+        return np.asarray(self.intercept_ + table.values @ self.lasso_coef_)
 
     def bootstrap(
         self, replications: int = 500, kind: str = "wild", random_state: RandomState = None
@@ -211,12 +206,6 @@ def _regression(
         least_squares=False,
         noise=sigma,
         noise_df=df,
-    )
-
-
-def _other_columns(came: str) -> InputError:
-    return InputError(
-        "the columns of fit, in the same order", came, "Select and order the columns as in fit."
     )
 
 

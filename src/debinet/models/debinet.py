@@ -12,8 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, named_seed, root_seed
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
-from debinet.data.tables import read_table
-from debinet.exceptions import InputError
+from debinet.data.same_columns import read_same_columns
 from debinet.inference.multisplit import MultiSplit
 from debinet.models.debiasing import Estimated, estimate
 from debinet.models.partially_linear import PartiallyLinear
@@ -161,16 +160,8 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _frame(self, X: Any) -> Any:
         check_is_fitted(self, "result_")
-        table = read_table(X)
-        try:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            raise InputError(
-                "the columns of fit, in the same order",
-                str(error),
-                "Select and order the columns as in fit.",
-            ) from error
         columns = self._sample_columns
+        table = read_same_columns(self, X, columns.schema.names)
         sample = Sample(columns, columns.read(table), np.zeros(table.n), "y", None, None)
         return sample.frame(self._estimated.kept)
 
@@ -190,24 +181,31 @@ class _Procedure:
         return selection, estimate(self.sample, split, selection, self.template, own)
 
 
-def _estimates(
-    procedure: _Procedure, split: RowSplit, number: int
-) -> tuple[BoolArray, FloatArray, FloatArray, float]:
-    """Return only what the aggregation needs: fitted models are large."""
+@dataclass(frozen=True)
+class _Row:
+    """What the aggregation needs of one split: fitted models are large."""
+
+    selected: BoolArray
+    coef: FloatArray
+    se: FloatArray
+    df: float
+
+
+def _estimates(procedure: _Procedure, split: RowSplit, number: int) -> _Row:
     return _row(procedure.run(split, number)[1])
 
 
-def _row(estimated: Estimated) -> tuple[BoolArray, FloatArray, FloatArray, float]:
+def _row(estimated: Estimated) -> _Row:
     result = estimated.result
-    return estimated.selected, result.estimate, result.se.to_numpy(), result.df
+    return _Row(estimated.selected, result.estimate, result.se.to_numpy(), result.df)
 
 
-def _aggregate(sample: Sample, rows: list[Any]) -> MultiSplit:
+def _aggregate(sample: Sample, rows: list[_Row]) -> MultiSplit:
     p = len(sample.candidates.names)
     coef, se = np.full((len(rows), p), np.nan), np.full((len(rows), p), np.nan)
-    for k, (selected, estimate_, error, _) in enumerate(rows):
-        coef[k, selected], se[k, selected] = estimate_, error
+    for k, row in enumerate(rows):
+        coef[k, row.selected], se[k, row.selected] = row.coef, row.se
     offered = sample.candidates.selectable
     names = tuple(np.array(sample.candidates.names, dtype=object)[offered])
-    df = np.array([row[3] for row in rows])
+    df = np.array([row.df for row in rows])
     return MultiSplit(names, coef[:, offered], se[:, offered], df)

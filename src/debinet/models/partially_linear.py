@@ -13,8 +13,7 @@ from debinet._random import RandomState, named_generator, named_seed, root_seed
 from debinet.data.crossfit import make_folds
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
-from debinet.data.tables import read_table
-from debinet.exceptions import InputError
+from debinet.data.same_columns import read_same_columns
 from debinet.inference.infer import infer
 from debinet.learners.adapter import closed_form, guarded
 from debinet.learners.named import needs_controls, resolve_learner
@@ -181,24 +180,12 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _split(self, X: Any) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self, "result_")
-        table = read_table(X)
-        try:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            raise _other_columns(str(error)) from error
-        if table.labels is not None and table.names != self._schema.names:
-            raise _other_columns(f"{list(table.names)[:8]}")
+        table = read_same_columns(self, X, self._schema.names)
         return self._schema.split(table)
 
     def _conditional_means(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         m_y, m_D = zip(*(part.conditional_means(Z) for part in self._parts), strict=True)
         return np.mean(m_y, axis=0), np.mean(m_D, axis=0)
-
-
-def _other_columns(came: str) -> InputError:
-    return InputError(
-        "the columns of fit, in the same order", came, "Select and order the columns as in fit."
-    )
 
 
 def _default_vcov(score: str, data: Dataset, parts: Sequence[PartialledOut]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from debinet.data.candidates import Candidates, make_candidates
-from debinet.data.checks import require_distinct, require_ordinary_scale, require_varying
+from debinet.data.checks import require_sound
 from debinet.data.dataset import read_outcome, read_weights
 from debinet.data.labels import read_groups, require_length
 from debinet.data.tables import read_table
@@ -61,10 +61,7 @@ def read_sample(X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -
     require_length(outcome.size, table.n, "y")
     candidates = make_candidates(table)
     values = candidates.read(table)
-    columns, names = np.column_stack([values, outcome]), [*candidates.names, "y"]
-    require_varying(columns, names)
-    require_ordinary_scale(columns, names)
-    require_distinct(values, candidates.names)
+    require_sound(values, candidates.names, outcome)
     return Sample(
         candidates,
         values,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from debinet.report.forest import TRUTH
+from debinet.report.forest import TRUTH, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,10 +56,12 @@ def path_plot(
     end = int(where.argmin() if logarithmic else where.argmax()) if used.size else 0
     ranked = used[np.argsort(-np.abs(values[end, used]), kind="stable")] if used.size else used
     for j in ranked[:NAMED]:
-        # Names are data: a dollar sign would start mathematics and fail on bad syntax.
-        name = str(frame.columns[j]).replace("$", r"\$")
         ax.annotate(
-            name, (where[end], values[end, j]), (3, 0), textcoords="offset points", fontsize=7
+            plain(str(frame.columns[j])),
+            (where[end], values[end, j]),
+            (3, 0),
+            textcoords="offset points",
+            fontsize=7,
         )
     ax.set_xlabel(str(frame.index.name or ""))
     ax.set_ylabel("coefficient")

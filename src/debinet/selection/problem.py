@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from debinet.data.checks import require_distinct, require_ordinary_scale, require_varying
+from debinet.data.checks import require_sound
 from debinet.data.dataset import read_outcome
 from debinet.data.labels import require_length
-from debinet.data.tables import Table, read_table
-from debinet.exceptions import ColumnTypeError, TooFewRowsError
+from debinet.data.tables import read_table, require_numbers
+from debinet.exceptions import TooFewRowsError
 from debinet.protocols import FloatArray
 
 LEAST_ROWS = 3
@@ -63,11 +63,7 @@ def read_problem(X: Any, y: Any, standardize: bool) -> Problem:
         raise TooFewRowsError(
             f"at least {LEAST_ROWS} rows", f"{rows} (n_samples = {table.n})", "Pass more rows."
         )
-    require_varying(table.values, table.names)
-    require_varying(outcome[:, None], ["y"])
-    require_ordinary_scale(table.values, table.names)
-    require_ordinary_scale(outcome[:, None], ["y"])
-    require_distinct(table.values, table.names)
+    require_sound(table.values, table.names, outcome)
     # in one order of memory, whatever came: sums round differently in another
     values = np.asfortranarray(table.values)
     centre, mean = values.mean(axis=0), float(outcome.mean())
@@ -75,15 +71,3 @@ def read_problem(X: Any, y: Any, standardize: bool) -> Problem:
     scale = centred.std(axis=0) if standardize else np.ones(centre.size)
     centred /= scale
     return Problem(centred, outcome - mean, centre, scale, mean, table.names)
-
-
-def require_numbers(table: Table) -> None:
-    """Require that no column is text: a coefficient per category needs a coding first."""
-    if table.text:
-        named = ", ".join(repr(table.names[j]) for j in list(table.text)[:5])
-        raise ColumnTypeError(
-            "columns of numbers to select from",
-            f"text in {named}",
-            "Code the categories as 0-1 columns first, for example with pandas.get_dummies, and "
-            "select them together with GroupLasso.",
-        )

@@ -10,12 +10,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from debinet.data.tables import read_table
+from debinet.data.same_columns import read_same_columns
+from debinet.data.tables import require_numbers
 from debinet.exceptions import InputError, OptionError
 from debinet.protocols import BoolArray, FloatArray
 from debinet.selection.convergence import warn_not_converged
 from debinet.selection.paths import PenaltyPath
-from debinet.selection.problem import Problem, read_problem, require_numbers
+from debinet.selection.problem import Problem, read_problem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.tuning import penalty_grid, read_penalty, read_positive, tune
 
@@ -37,13 +38,7 @@ class LinearSelector(SelectorMixin, RegressorMixin, BaseEstimator, ABC):  # type
     def predict(self, X: Any) -> FloatArray:
         """Return `intercept_ + X coef_` for the rows of X."""
         check_is_fitted(self, "coef_")
-        table = read_table(X)
-        try:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        except ValueError as error:
-            raise _other_columns(str(error)) from error
-        if table.labels is not None and table.names != self._names:
-            raise _other_columns(f"{list(table.names)[:8]}")
+        table = read_same_columns(self, X, self._names)
         require_numbers(table)
         return np.asarray(table.values @ self.coef_ + self.intercept_)
 
@@ -169,9 +164,3 @@ def _read_penalties(penalties: Any) -> FloatArray:
             "a list of positive penalties", repr(penalties), "Leave it out for the default."
         )
     return grid
-
-
-def _other_columns(came: str) -> InputError:
-    return InputError(
-        "the columns of fit, in the same order", came, "Select and order the columns as in fit."
-    )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from debinet.data.free_memory import bytes_available, gigabytes
 from debinet.exceptions import MemoryLimitError
-from debinet.learners.wide import memory
 
 
 def bytes_needed(n: int, features: int, decompositions: int) -> int:
@@ -19,17 +19,17 @@ def bytes_needed(n: int, features: int, decompositions: int) -> int:
 
 def require_memory(n: int, features: int, decompositions: int) -> None:
     """Raise MemoryLimitError if a fit of `n` rows and that many features would not fit."""
-    needed, available = bytes_needed(n, features, decompositions), memory.bytes_available()
+    needed, available = bytes_needed(n, features, decompositions), bytes_available()
     if available is None or needed <= available:
         return
     smaller = bytes_needed(n, features, 1)
     fixed = (
-        f"Use a fixed skip, such as skip=10.0, which takes {memory.gigabytes(smaller)}; or "
+        f"Use a fixed skip, such as skip=10.0, which takes {gigabytes(smaller)}; or "
         if decompositions > 1 and smaller <= available
         else "Use "
     )
     raise MemoryLimitError(
-        f"{memory.gigabytes(needed)} of memory for TangentNet on {n} rows and {features} features",
-        memory.gigabytes(available),
+        f"{gigabytes(needed)} of memory for TangentNet on {n} rows and {features} features",
+        gigabytes(available),
         f"{fixed}fewer hidden units: memory is proportional to width.",
     )

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
-from pathlib import Path
-
+from debinet.data.free_memory import bytes_available, gigabytes
 from debinet.exceptions import MemoryLimitError
 from debinet.learners.wide.spectrum import SMALL
-
-_MEMINFO = Path("/proc/meminfo")
-_CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def bytes_needed(n: int, decompositions: int) -> int:
@@ -21,23 +15,6 @@ def bytes_needed(n: int, decompositions: int) -> int:
     output are copies.
     """
     return 8 * n * n * (decompositions + (4 if n <= SMALL else 2))
-
-
-def bytes_available() -> int | None:
-    """Return what the machine, or the container, can still give; None if it does not say."""
-    found = []
-    with suppress(OSError, ValueError, IndexError):
-        for line in _MEMINFO.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                found.append(1024 * int(line.split()[1]))
-    if not found:
-        try:
-            found.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-        except (AttributeError, OSError, ValueError):
-            return None
-    with suppress(OSError, ValueError):  # no container, or the limit is the word "max"
-        found.append(int(_CONTAINER_LIMIT.read_text()))
-    return min(found)
 
 
 def require_memory(n: int, decompositions: int) -> None:
@@ -57,8 +34,3 @@ def require_memory(n: int, decompositions: int) -> None:
         f"{fixed}or a learner whose memory does not grow with the square of the rows: "
         "debinet.TangentNet(), the same network through random features, or any regressor.",
     )
-
-
-def gigabytes(count: int) -> str:
-    """Show a number of bytes."""
-    return f"{count / 1e9:.2g} GB"
