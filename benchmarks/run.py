@@ -22,6 +22,7 @@ from time import perf_counter
 import debiased_lasso
 import numpy as np
 import paper_network
+import selector_times
 import sklearn
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
@@ -157,6 +158,7 @@ BENCHES: dict[str, Callable[[], dict[str, float]]] = {
     "DebiasedLasso, n = 1000, p = 3000, over X'X": debiased_lasso.over_gram,
     "DebiasedLasso, n = 1000, p = 500, against hidimstat": debiased_lasso.over_hidimstat,
     "DebiasedLasso, n = 1000, p = 500, against EconML": debiased_lasso.over_econml,
+    "Selectors, n = 1000, p = 3000": selector_times.selector_times,
 }
 
 

@@ -11,7 +11,8 @@ from sklearn.linear_model import Lasso, LassoCV, LinearRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from debinet import exceptions
-from debinet.desparsified import memory, penalties
+from debinet.desparsified import memory, nodewise, penalties
+from debinet.desparsified.dense import solve_dense
 from debinet.desparsified.design import gram_matrix, read_design
 from debinet.desparsified.lasso import fit_lasso, scaled_lasso
 from debinet.desparsified.nodewise import project
@@ -380,3 +381,25 @@ def test_importing_the_model_does_not_import_numba():
 @parametrize_with_checks([DebiasedLasso(random_state=0), DebiasedLasso("universal", "universal")])
 def test_check_estimator(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("penalty", [1e-4, 5e-3, 2e-2])
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_the_dense_start_is_what_coordinate_descent_finds(monkeypatch, penalty, correlation):
+    """Few coefficients are zero: from the inverse Gram matrix, and without it."""
+    design = read_design(*autoregressive(100, 50, correlation=correlation))
+    gram = gram_matrix(design)
+    each = np.full(50, penalty)
+    monkeypatch.setattr(nodewise, "SMALL", np.inf)
+    dense = project(design, gram, each, "exact", 1)
+    monkeypatch.setattr(nodewise, "SMALL", 0.0)
+    descent = project(design, gram, each, "exact", 1)
+    # Both meet the optimality conditions to 1e-8; the inverse magnifies that by its size.
+    np.testing.assert_allclose(dense.influence, descent.influence, atol=1e-6)
+    np.testing.assert_array_equal(dense.sizes, descent.sizes)
+    coef = np.zeros(50)
+    if penalty < 1e-3:
+        assert solve_dense(np.linalg.inv(gram), 7, penalty, coef)
+        inner = gram[7] - gram @ coef
+        used = np.flatnonzero(coef)
+        np.testing.assert_allclose(inner[used], penalty * np.sign(coef[used]), atol=1e-9)

@@ -87,7 +87,13 @@ def find_copies(columns: FloatArray) -> dict[int, int]:
 
 
 def require_sound(columns: FloatArray, names: Sequence[str], outcome: FloatArray) -> None:
-    """Require columns and an outcome that vary, on ordinary scales, and no column twice."""
+    """Require rows, columns and an outcome that vary, on ordinary scales, and no column twice."""
+    n = outcome.size
+    if n <= SPARE_ROWS:
+        rows = "1 sample" if n == 1 else f"{n} rows"
+        raise TooFewRowsError(
+            f"more than {SPARE_ROWS} rows", f"{rows} (n_samples = {n})", "Add rows."
+        )
     for values, labels in ((columns, names), (outcome[:, None], ("y",))):
         require_varying(values, labels)
         require_ordinary_scale(values, labels)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from debinet.data.checks import SPARE_ROWS, require_sound
+from debinet.data.checks import require_sound
 from debinet.data.dataset import read_outcome
 from debinet.data.labels import require_length
 from debinet.data.tables import read_table, require_numbers
 from debinet.desparsified.memory import require_memory
-from debinet.exceptions import CollinearError, TooFewRowsError
+from debinet.exceptions import CollinearError
 from debinet.protocols import FloatArray
 
 # Two columns whose correlation is this close to 1 in size are one column in two units.
@@ -77,11 +77,6 @@ def read_design(X: Any, y: Any) -> Design:
     require_length(outcome.size, table.n, "y")
     require_numbers(table)
     columns = table.values
-    if table.n <= SPARE_ROWS:
-        rows = "1 sample" if table.n == 1 else f"{table.n} rows"
-        raise TooFewRowsError(
-            f"more than {SPARE_ROWS} rows", f"{rows} (n_samples = {table.n})", "Add rows."
-        )
     require_memory(*columns.shape)
     require_sound(columns, table.names, outcome)
     # One copy, with the columns as rows, is all that is made of the data.

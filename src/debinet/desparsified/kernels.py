@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from debinet.desparsified.compiled import compiled
+from debinet.desparsified.dense import solve_dense
+from debinet.desparsified.positive import solve_positive
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
 # Columns have unit variance, so these are shares of a standard deviation: the first far below what
@@ -150,7 +152,7 @@ def _solve_face(gram: FloatArray, target: FloatArray, penalty: float, coef: Floa
         wanted[i] = target[support[i]] - np.sign(coef[support[i]]) * penalty
         for j in range(i, a):
             factor[i, j] = gram[support[i], support[j]]
-    if not _solve_positive(factor, wanted):
+    if not solve_positive(factor, wanted):
         return
     share, first = 1.0, -1
     for i in range(a):
@@ -161,30 +163,6 @@ def _solve_face(gram: FloatArray, target: FloatArray, penalty: float, coef: Floa
         coef[support[i]] += share * (wanted[i] - coef[support[i]])
     if first >= 0:
         coef[support[first]] = 0.0
-
-
-@compiled
-def _solve_positive(factor: FloatArray, right: FloatArray) -> bool:
-    """Solve in place by Cholesky `U'U`, given the upper triangle; False if it is singular."""
-    size = right.size
-    for j in range(size):
-        if factor[j, j] <= TOLERANCE:
-            return False
-        root = np.sqrt(factor[j, j])
-        for k in range(j, size):
-            factor[j, k] /= root
-        right[j] /= root
-        # Along rows, so that the innermost loops run over neighbours in memory.
-        for i in range(j + 1, size):
-            share = factor[j, i]
-            right[i] -= share * right[j]
-            for k in range(i, size):
-                factor[i, k] -= share * factor[j, k]
-    for j in range(size - 1, -1, -1):
-        for k in range(j + 1, size):
-            right[j] -= factor[j, k] * right[k]
-        right[j] /= factor[j, j]
-    return True
 
 
 @compiled
@@ -206,6 +184,7 @@ def solve_many(
 @compiled
 def regress_columns(
     gram: FloatArray,
+    inverse: FloatArray,
     X: FloatArray,
     penalties: FloatArray,
     allowance: float,
@@ -217,13 +196,15 @@ def regress_columns(
     """Regress columns on all others; what is left of column `first + i` goes to `Z[i]`.
 
     X (p, n) holds the columns as rows, Z (m, n) a block of what is left of them. With an
-    `allowance` above 1, each penalty is relaxed, in place.
+    `allowance` above 1, each penalty is relaxed, in place. `inverse` is that of `gram`, or empty.
     """
     p = gram.shape[0]
     coef, trial, gradient = np.zeros(p), np.zeros(p), np.empty(p)
     for i in range(len(Z)):
         j = first + i
         coef[:] = 0.0
+        if inverse.size:
+            solve_dense(inverse, j, penalties[i], coef)
         done[i] = solve_lasso(gram, gram[j], j, penalties[i], coef, gradient, TOLERANCE)
         if allowance > 1.0:
             _relax(gram, j, penalties[i : i + 1], allowance, coef, trial, gradient)

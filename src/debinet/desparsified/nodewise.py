@@ -20,6 +20,10 @@ ALLOWANCE = {"exact": 0.0, "relaxed": 1.25}
 # What is left of a column must be more than rounding of its unit variance.
 LEAST_LEFT = 1e-12
 GRID = 12
+# Coefficients of noise are of the order 1/sqrt(n): penalties below this share of it leave most of
+# them, and with clearly fewer columns than rows the inverse Gram matrix then pays.
+SMALL = 0.2
+MOST_COLUMNS = 0.9
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,12 @@ def project(
     left, used = np.empty_like(design.X), each.copy()
     sizes, done = np.zeros(p, np.int64), np.zeros(p, np.bool_)
 
+    inverse = _useful_inverse(gram, each, design.n)
+
     def work(block: slice) -> None:
         regress_columns(
             gram,
+            inverse,
             design.X,
             used[block],
             ALLOWANCE[projection],
@@ -78,6 +85,14 @@ def project(
     _require_something_left(np.einsum("ij,ij->i", left, left) / design.n, design.names)
     left /= inner[:, None]
     return Projection(left, 1 / inner, used, sizes, done)
+
+
+def _useful_inverse(gram: FloatArray, each: FloatArray, n: int) -> FloatArray:
+    """Return the inverse Gram matrix if most coefficients will not be zero, else an empty one."""
+    small = float(np.median(each)) < SMALL / np.sqrt(n)
+    if not small or len(gram) > MOST_COLUMNS * n:
+        return np.empty((0, 0))
+    return np.asarray(np.linalg.inv(gram), float)
 
 
 def nodewise_penalties(

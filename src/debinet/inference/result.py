@@ -93,7 +93,8 @@ class Inference:
     def __post_init__(self) -> None:
         for name in ("estimate", "covariance", "groups"):
             value = getattr(self, name)
-            if value is not None:
+            # What nobody can write to needs no copy: a covariance may fill the memory by itself.
+            if value is not None and (value.flags.writeable or not value.flags.owndata):
                 own = value.copy()
                 own.flags.writeable = False
                 object.__setattr__(self, name, own)

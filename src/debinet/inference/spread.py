@@ -36,9 +36,11 @@ def spread(
     """Aggregate repetitions under the covariance named `kind`."""
     coefs = [regression.coef for regression in regressions]
     covariances = [covariance_of(regression, kind, groups) for regression in regressions]
+    covariance = median_covariance(coefs, covariances)
+    covariance.flags.writeable = False
     return Spread(
         median_coef(coefs),
-        median_covariance(coefs, covariances),
+        covariance,
         kind,
         degrees_of_freedom(regressions[0], kind, groups),
     )

@@ -136,24 +136,28 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         lasso = initial_lasso(self.penalty, design, gram, level.sigma, folds)
         each = nodewise_penalties(self.nodewise, design, gram, folds, self.n_jobs)
         projection = project(design, gram, each, self.projection, self.n_jobs)
-        del gram  # before the covariance, of the same size, is made
+        del gram  # as large as the covariance to come, and so is what is left of the columns
+        regression = _regression(design, lasso, projection, level.sigma, level.df)
+        facts, notes = _facts(design, lasso, projection, level.sigma), _notes(projection)
+        used = projection.penalties
+        del projection
         result = infer(
-            [_regression(design, lasso, projection, level.sigma, level.df)],
+            [regression],
             design.names,
             "iid",
             method="Desparsified Lasso",
             outcome=design.outcome,
-            facts=_facts(design, lasso, projection, level.sigma),
-            notes=_notes(projection),
+            facts=facts,
+            notes=notes,
             seed=seed,
         )
         validate_data(self, X, skip_check_array=True)
-        self._design, self._lasso, self._projection = design, lasso, projection
+        self._design, self._lasso = design, lasso
         self.result_, self.coef_ = result, result.estimate.copy()
         self.lasso_coef_ = lasso.coef / design.scale
         self.intercept_ = design.level - float(design.mean @ self.lasso_coef_)
         self.sigma_, self.penalty_ = level.sigma, lasso.penalty
-        self.nodewise_penalty_ = projection.penalties
+        self.nodewise_penalty_ = used
         return self
 
     def predict(self, X: Any) -> FloatArray:
@@ -180,13 +184,19 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "result_")
         return bootstrap(
             self._design,
-            self._projection.influence,
+            self._influence(),
             self._lasso,
             kind=kind,
             replications=replications,
             seed=self.result_.seed if random_state is None else root_seed(random_state),
             n_jobs=self.n_jobs,
         )
+
+    def _influence(self) -> FloatArray:
+        """Return that of the standardized columns, (p, n); only the user's units are kept."""
+        influence = self.result_.regressions[0].influence
+        assert influence is not None  # `_regression` always gives it
+        return np.ascontiguousarray(influence.T * self._design.scale[:, None])
 
 
 def _regression(
