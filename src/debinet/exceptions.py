@@ -51,6 +51,10 @@ class CollinearError(InputError):
     """The coefficients of interest are not identified."""
 
 
+class MissingDependencyError(DebiNetError, ImportError):
+    """A package that only this part of the library needs is not installed."""
+
+
 class LengthError(InputError):
     """Two inputs that must have one row per observation differ in length."""
 

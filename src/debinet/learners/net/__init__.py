@@ -1,0 +1,1 @@
+"""Networks trained on PyTorch; the only package of learners that imports torch."""

@@ -1,0 +1,1 @@
+"""The paper's convergence theory as a tool."""
