@@ -10,10 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from debinet import datasets, exceptions, testing
+    from debinet import datasets, exceptions, testing, theory
     from debinet.inference.loading import load
     from debinet.inference.result import Inference
     from debinet.learners.mean import MeanLearner
+    from debinet.learners.net.net import Net
     from debinet.learners.smoothers import NadarayaWatson
     from debinet.learners.tangent import TangentNet
     from debinet.learners.wide import WideNet
@@ -43,6 +44,7 @@ _WHERE = {
     "Inference": "debinet.inference.result",
     "Lasso": "debinet.selection.lasso",
     "MeanLearner": "debinet.learners.mean",
+    "Net": "debinet.learners.net.net",
     "NadarayaWatson": "debinet.learners.smoothers",
     "PartiallyLinear": "debinet.models.partially_linear",
     "Slope": "debinet.selection.slope",
@@ -53,7 +55,7 @@ _WHERE = {
     "plm": "debinet.models.plm",
     "plot_intervals": "debinet.report.intervals",
 }
-_MODULES = ("datasets", "exceptions", "testing")
+_MODULES = ("datasets", "exceptions", "testing", "theory")
 
 __all__ = [
     "AdaptiveLasso",
@@ -67,6 +69,7 @@ __all__ = [
     "Lasso",
     "MeanLearner",
     "NadarayaWatson",
+    "Net",
     "PartiallyLinear",
     "Slope",
     "SparseGroupLasso",
@@ -78,6 +81,7 @@ __all__ = [
     "plm",
     "plot_intervals",
     "testing",
+    "theory",
 ]
 
 

@@ -86,6 +86,10 @@ class LearnerError(DebiNetError, ValueError):
     """A learner failed, or predicted something that is not a finite matrix of the right shape."""
 
 
+class TrainingError(DebiNetError, RuntimeError):
+    """A network could not be trained: its loss is not finite, or its outputs do not fit."""
+
+
 class SelectorError(DebiNetError, ValueError):
     """A selector failed, or did not say which columns it chose."""
 

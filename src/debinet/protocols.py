@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
@@ -42,6 +43,24 @@ class HeldoutLearner(Learner, Protocol):
     def heldout(
         self, Z: FloatArray, M: FloatArray, folds: Folds, sample_weight: FloatArray | None = None
     ) -> FloatArray: ...
+
+
+@runtime_checkable
+class FoldLearner(Learner, Protocol):
+    """A learner that fits several sets of rows at once, faster than one after the other.
+
+    `fit_folds(Z, M, rows, seeds)` returns one fitted learner per element of `rows`, as separate
+    fits to these rows would, up to rounding; `seeds` are their random states where it has none.
+    """
+
+    def fit_folds(
+        self,
+        Z: FloatArray,
+        M: FloatArray,
+        rows: Sequence[IntArray],
+        seeds: Sequence[int],
+        sample_weight: FloatArray | None = None,
+    ) -> list[Self]: ...
 
 
 @dataclass(frozen=True)

@@ -142,11 +142,15 @@ def takes_one_output(learner: Any) -> bool:
 
 
 def separable(learner: Any) -> bool:
-    """Whether the learner, within what wraps it, fits every output as if it were alone.
+    """Whether the learner, within what wraps it, is to see outputs in the user's units.
 
-    Exact types: MultiTaskLasso, for one, is a Lasso that trades outputs off.
+    Because it fits every output as if it were alone (exact types: MultiTaskLasso, for one, is a
+    Lasso that trades outputs off), or because it says that it scales them itself.
     """
-    return any(type(part) in SEPARABLE for part in _chain(learner))
+    return any(
+        type(part) in SEPARABLE or getattr(part, "scales_outputs", False) is True
+        for part in _chain(learner)
+    )
 
 
 def weight_arguments(learner: Any, weights: FloatArray | None) -> dict[str, FloatArray]:

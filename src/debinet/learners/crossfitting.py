@@ -20,7 +20,7 @@ from debinet.learners.adapter import (
     set_seeds,
     weight_arguments,
 )
-from debinet.protocols import FloatArray
+from debinet.protocols import FloatArray, FoldLearner
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,8 @@ def cross_fit(
     job = _Job(learner, Z, M, seed, weights)
     if closed_form(learner) and (folds.complementary or folds.in_sample):
         return _in_closed_form(job, folds)
+    if isinstance(learner, FoldLearner):
+        return _all_folds_at_once(job, folds)
     # Threads: the same numerical libraries with the same settings as one worker, so the same
     # bits, and no copies of the data.
     work = (delayed(_predict_fold)(job, fold, k) for k, fold in enumerate(folds))
@@ -113,6 +115,23 @@ def _predict_fold(job: _Job, fold: Fold, number: int) -> tuple[FloatArray, Fitte
         weights=None if job.weights is None else job.weights[train],
     )
     return fit.predict(job.Z[fold.test]), fit
+
+
+def _all_folds_at_once(job: _Job, folds: Folds) -> Heldout:
+    rows = [fold.train(len(job.Z)) for fold in folds]
+    seeds = [
+        named_seed(named_seed(job.seed, "fold", k), "random_state", "joint")
+        for k in range(len(rows))
+    ]
+    arguments = weight_arguments(job.learner, job.weights)
+    models = guarded(
+        job.learner, lambda: job.learner.fit_folds(job.Z, job.M, rows, seeds, **arguments)
+    )
+    fits = tuple(FittedLearner((model,), np.ones(job.M.shape[1])) for model in models)
+    predictions = np.empty_like(job.M)
+    for fold, fit in zip(folds, fits, strict=True):
+        predictions[fold.test] = fit.predict(job.Z[fold.test])
+    return Heldout(predictions, fits, job.learner)
 
 
 def _in_closed_form(job: _Job, folds: Folds) -> Heldout:

@@ -1,0 +1,100 @@
+"""Fully connected networks as data: widths, activation, and how weights are scaled and drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from debinet.exceptions import OptionError
+
+# gain = 1 / E[a(x)^2] for x ~ N(0, 1): rows of unit length keep it through hidden layers, as in
+# the kernels of the wide network.
+ACTIVATIONS = {
+    "relu": (torch.relu, 2.0),
+    "leaky_relu": (torch.nn.functional.leaky_relu, 2.0 / (1 + 0.01**2)),
+    "tanh": (torch.tanh, 1.0 / 0.394294),
+}
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Which fully connected network is meant.
+
+    Attributes
+    ----------
+    hidden : tuple of int
+        Units of each hidden layer; one layer is the paper's two-layer network.
+    activation : str
+        One of `ACTIVATIONS`.
+    parametrization : str
+        `"paper"`: weights from N(0, 1), hidden units weighted by +-1, `1/sqrt(units)` outside;
+        `"standard"`: weights from N(0, gain / inputs) and biases, as most networks have.
+    train : str
+        `"all"` layers, or only the `"first"`.
+    start : str
+        `"random"` outputs, or `"zero"`: in the paper's parametrization hidden units come in pairs
+        of equal weights and opposite signs, in the standard one the last weights are zero.
+    """
+
+    hidden: tuple[int, ...] = (1000,)
+    activation: str = "relu"
+    parametrization: str = "paper"
+    train: str = "all"
+    start: str = "zero"
+
+    def __post_init__(self) -> None:
+        if not self.hidden or not all(isinstance(m, int) and m > 0 for m in self.hidden):
+            raise OptionError(
+                "hidden to be one positive number of units per hidden layer",
+                repr(self.hidden),
+                "Use hidden=(1000,) for the paper's network.",
+            )
+        if self.pairs and self.hidden[-1] % 2:
+            raise OptionError(
+                "an even number of units in the last hidden layer, as they start in pairs",
+                repr(self.hidden),
+                "Add a unit, or use start='random'.",
+            )
+
+    @property
+    def pairs(self) -> bool:
+        """Whether hidden units start in pairs that cancel."""
+        return self.parametrization == "paper" and self.start == "zero"
+
+
+def read_hidden(hidden: Any) -> tuple[int, ...]:
+    """Return the widths that a user may give as a number, a tuple or a list."""
+    if isinstance(hidden, (int, np.integer)) and not isinstance(hidden, bool):
+        return (int(hidden),)
+    if isinstance(hidden, (tuple, list)) and all(isinstance(m, (int, np.integer)) for m in hidden):
+        return tuple(int(m) for m in hidden)
+    raise OptionError(
+        "hidden to be the units of each hidden layer", repr(hidden), "Use hidden=(1000,)."
+    )
+
+
+def draw_weights(
+    architecture: Architecture, inputs: int, outputs: int, generator: Any
+) -> list[Any]:
+    """Return the weights of one network, layer by layer, and biases behind them if it has any."""
+    sizes = [inputs, *architecture.hidden, outputs]
+    weights = [
+        torch.randn(a, b, generator=generator) for a, b in zip(sizes, sizes[1:], strict=False)
+    ]
+    if architecture.parametrization == "paper":
+        weights[-1] = torch.where(weights[-1] >= 0, 1.0, -1.0)
+        if architecture.pairs:
+            half = architecture.hidden[-1] // 2
+            weights[-2][:, half:] = weights[-2][:, :half]
+            weights[-1][half:] = -weights[-1][:half]
+        return weights
+    gain = ACTIVATIONS[architecture.activation][1]
+    for layer, weight in enumerate(weights):
+        last = layer == len(weights) - 1
+        weight *= ((1.0 if last else gain) / weight.shape[0]) ** 0.5
+    if architecture.start == "zero":
+        weights[-1].zero_()
+    return weights + [torch.zeros(1, size) for size in sizes[1:]]

@@ -1,0 +1,257 @@
+"""`Net`: a network that is really trained, on PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from debinet._random import RandomState, root_seed
+from debinet.learners.torch_extra import require_torch
+from debinet.learners.wide.arguments import read_weight, typed
+from debinet.protocols import FloatArray, IntArray
+
+
+class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Network for `E(M | Z)`, all columns of M at once, trained by gradient descent.
+
+    By default the paper's two-layer network,
+
+    .. math:: F(z) = \frac{1}{\sqrt m} \sum_{r=1}^m a_r \, \mathrm{relu}(w_r' \tilde z),
+        \qquad w_r \sim N(0, I), \quad a_r = \pm 1,
+
+    with inputs :math:`\tilde z = (z / \sqrt p, 1)` of standardized features. The loss is the mean
+    over rows of half the squared error, summed over outputs, so that a step of learning rate r of
+    full-batch gradient descent is a time of `r / n` in the flow of `WideNet(filter="flow")`, its
+    limit of infinite width. Every output is predicted from the epoch at which its own held-out
+    loss was least. Columns of zeros and ones are learned as probabilities.
+
+    Parameters
+    ----------
+    hidden : int or tuple of int
+        Units of each hidden layer.
+    activation : {"relu", "leaky_relu", "tanh"}
+        Of the hidden units; leaky ReLU has slope 0.01 below zero.
+    module : torch.nn.Module or callable, optional
+        Any other network: a module, of which a copy is trained from the weights that it has, or a
+        function of the numbers of inputs and outputs that makes one. It takes standardized rows
+        (b, inputs) and returns (b, outputs). `hidden` to `start` are then not used.
+    parametrization : {"paper", "standard"}
+        As above, or weights from N(0, gain / inputs) and biases.
+    train : {"all", "first"}
+        Which layers are trained.
+    start : {"zero", "random"}
+        Whether outputs are zero before training, that is, predictions are means: hidden units come
+        in pairs that cancel. The paper's is `"random"`.
+    loss : {"mse", "huber"}
+        Huber's is linear beyond one (standardized) unit.
+    binary : {"logistic", "squared"}
+        How columns of zeros and ones are learned.
+    standardize : bool or "inputs"
+        Whether inputs and outputs, only inputs, or neither are standardized. Without, the output
+        of the largest scale decides what is learned.
+    optimizer : {"adam", "sgd", "gd", "nesterov"}
+        The last two take all rows at once.
+    learning_rate : float or "auto"
+        Step of the optimizer.
+    batch_size : int, None or "auto"
+        Rows of a step, None for all.
+    epochs : int
+        Most passes over the rows.
+    validation_share : float or None
+        Share of the rows that are held out of training to stop it; None trains for all epochs.
+    patience : int
+        Epochs after which training stops if no output has improved.
+    device : str
+        `"auto"` is a graphics card if there is one.
+    progress : bool
+        Whether to show a progress bar.
+    random_state : int, numpy random generator, or None
+        Decides the weights at the start, the rows held out and their order. Torch's own generator
+        is left as it was.
+
+    Attributes
+    ----------
+    history_ : History
+        Losses by epoch, and why training stopped.
+    best_epoch_ : IntArray of shape (m,)
+        Epoch that each output is predicted from.
+    interrupted_ : bool
+        Whether training was interrupted (Ctrl-C): the network then predicts from the best epoch
+        until there, and the interruption goes on.
+    n_features_in_ : int
+
+    References
+    ----------
+    Du, Zhai, Poczos & Singh (2019), Gradient descent provably optimizes over-parameterized neural
+    networks. ICLR.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import debinet as dn
+    >>> Z = np.linspace(-2, 2, 200)[:, None]
+    >>> net = dn.Net(hidden=100, random_state=0).fit(Z, np.abs(Z[:, 0]))
+    >>> bool(np.abs(net.predict([[1.0]]) - 1.0) < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        hidden: int | tuple[int, ...] = (1000,),
+        activation: Literal["relu", "leaky_relu", "tanh"] = "relu",
+        *,
+        module: Any | Callable[[int, int], Any] | None = None,
+        parametrization: Literal["paper", "standard"] = "paper",
+        train: Literal["all", "first"] = "all",
+        start: Literal["zero", "random"] = "zero",
+        loss: Literal["mse", "huber"] = "mse",
+        binary: Literal["logistic", "squared"] = "logistic",
+        standardize: bool | Literal["inputs"] = True,
+        optimizer: Literal["adam", "sgd", "gd", "nesterov"] = "adam",
+        learning_rate: float | Literal["auto"] = "auto",
+        batch_size: int | Literal["auto"] | None = "auto",
+        epochs: int = 200,
+        validation_share: float | None = 0.1,
+        patience: int = 20,
+        device: str = "auto",
+        progress: bool = False,
+        random_state: RandomState = None,
+    ) -> None:
+        self.hidden = hidden
+        self.activation = activation
+        self.module = module
+        self.parametrization = parametrization
+        self.train = train
+        self.start = start
+        self.loss = loss
+        self.binary = binary
+        self.standardize = standardize
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.validation_share = validation_share
+        self.patience = patience
+        self.device = device
+        self.progress = progress
+        self.random_state = random_state
+
+    # Outputs are scaled here, so that zeros and ones arrive as such.
+    scales_outputs = True
+
+    def fit(self, Z: Any, M: Any, sample_weight: Any = None) -> Self:
+        """Learn `E(M | Z)`.
+
+        Parameters
+        ----------
+        Z : array of shape (n, p)
+        M : array of shape (n,) or (n, m)
+        sample_weight : array of shape (n,), optional
+            Weights of the rows' losses. Rows of weight 0 are as good as absent.
+        """
+        Z, M = self._read(Z, M)
+        everything = [np.arange(len(Z))]
+        return self._fit_rows([self], Z, M, everything, read_weight(sample_weight, len(Z)))[0]
+
+    def fit_folds(
+        self,
+        Z: Any,
+        M: Any,
+        rows: Sequence[IntArray],
+        seeds: Sequence[int],
+        sample_weight: Any = None,
+    ) -> list[Self]:
+        """Return one network per element of `rows`, fitted to these rows.
+
+        The same networks as separate fits give, up to rounding; small ones are trained as one
+        program, which is several times faster.
+
+        Parameters
+        ----------
+        Z, M, sample_weight
+            As in `fit`.
+        rows : sequence of IntArray
+            The rows of each network.
+        seeds : sequence of int
+            Its random state, where this one has none.
+        """
+        Z, M = self._read(Z, M)
+        twins = [type(self)(**self.get_params(deep=False)) for _ in rows]
+        for twin, seed in zip(twins, seeds, strict=True):
+            twin._read(Z[:2], M[:2])
+            if self.random_state is None:
+                twin.random_state = seed
+        return self._fit_rows(twins, Z, M, rows, read_weight(sample_weight, len(Z)))
+
+    def predict(self, Z: Any) -> FloatArray:
+        """Return predictions of the shape of `M`, for any rows."""
+        check_is_fitted(self, "history_")
+        from debinet.learners.net.options import read_device
+
+        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
+        out = self._network.predict(Z, read_device(self.device))
+        return out[:, 0] if self._flat else out
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted network to one file of plain arrays and a JSON header; no pickle."""
+        check_is_fitted(self, "history_")
+        from debinet.learners.net.storage import save_net
+
+        save_net(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], module: Any = None) -> Self:
+        """Read a network that `save` wrote; one made from a module needs it, or its maker."""
+        require_torch()
+        from debinet.learners.net.storage import load_net
+
+        return load_net(cls, path, module)
+
+    def _read(self, Z: Any, M: Any) -> tuple[FloatArray, FloatArray]:
+        Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
+        return Z, np.asarray(M, dtype=np.float64)
+
+    def _fit_rows(
+        self,
+        nets: Sequence[Self],
+        Z: FloatArray,
+        M: FloatArray,
+        rows: Sequence[IntArray],
+        weight: FloatArray,
+    ) -> list[Self]:
+        require_torch()
+        from debinet.learners.net.fitting import Blueprint, fit_networks
+        from debinet.learners.net.options import (
+            read_architecture,
+            read_plan,
+            read_scaling,
+            read_share,
+        )
+        from debinet.learners.net.sample import make_sample
+
+        blueprint = Blueprint(read_architecture(self), self.module)
+        plan, scaling, share = read_plan(self), read_scaling(self), read_share(self.validation_share)
+        targets = M.reshape(len(M), -1)
+        samples = [
+            make_sample(
+                Z[part], targets[part], weight[part], scaling, share, root_seed(net.random_state)
+            )
+            for net, part in zip(nets, rows, strict=True)
+        ]
+        networks = fit_networks(samples, blueprint, plan)
+        for net, network in zip(nets, networks, strict=False):
+            net._take(network, M.ndim == 1)
+        if any(network.history.stopped == "interrupted" for network in networks):
+            raise KeyboardInterrupt
+        return list(nets)
+
+    def _take(self, network: Any, flat: bool) -> None:
+        self._network, self._flat = network, flat
+        self.history_ = network.history
+        self.best_epoch_ = network.history.best_epoch
+        self.interrupted_ = network.history.stopped == "interrupted"

@@ -1,0 +1,111 @@
+"""Options of a network, checked before anything is trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from debinet.exceptions import OptionError
+from debinet.learners.net.architecture import ACTIVATIONS, Architecture, read_hidden
+from debinet.learners.net.losses import LOSSES
+from debinet.learners.net.optimizers import Optimizer, default_batch, default_rate
+from debinet.learners.net.sample import Scaling
+from debinet.learners.net.training import Plan
+from debinet.learners.wide.arguments import one_of
+
+_WORDS = {
+    "activation": tuple(ACTIVATIONS),
+    "parametrization": ("paper", "standard"),
+    "train": ("all", "first"),
+    "start": ("zero", "random"),
+    "loss": tuple(LOSSES),
+    "binary": ("logistic", "squared"),
+    "optimizer": ("adam", "sgd", "gd", "nesterov"),
+}
+
+
+def read_architecture(net: Any) -> Architecture | None:
+    """Return the fully connected network that the options describe, None for a module."""
+    for option, words in _WORDS.items():
+        one_of(option, getattr(net, option), dict.fromkeys(words))
+    if net.module is not None:
+        return None
+    return Architecture(
+        read_hidden(net.hidden), net.activation, net.parametrization, net.train, net.start
+    )
+
+
+def read_scaling(net: Any) -> Scaling:
+    """Return how rows are scaled."""
+    if net.standardize not in (True, False, "inputs"):
+        raise OptionError(
+            "standardize to be True, False or 'inputs'",
+            repr(net.standardize),
+            "Leave it at True unless the columns have one scale.",
+        )
+    constant = net.module is None and net.parametrization == "paper"
+    return Scaling(net.standardize is not False, net.standardize is True, constant, net.binary)
+
+
+def read_plan(net: Any) -> Plan:
+    """Return how the network is trained."""
+    rate, batch = net.learning_rate, net.batch_size
+    if isinstance(rate, str) and rate == "auto":
+        paper = net.module is None and net.parametrization == "paper"
+        rate = default_rate(net.optimizer, paper)
+    elif not _is_number(rate) or not 0 < rate < np.inf:
+        raise OptionError(
+            "learning_rate to be 'auto' or a positive number", repr(rate), "Use 'auto'."
+        )
+    if isinstance(batch, str) and batch == "auto":
+        batch = default_batch(net.optimizer)
+    elif batch is not None:
+        batch = _whole("batch_size", batch, "Use 'auto', or None for all rows.")
+    return Plan(
+        Optimizer(net.optimizer, float(rate), batch),
+        net.loss,
+        _whole("epochs", net.epochs, "Use epochs=200."),
+        _whole("patience", net.patience, "Use patience=20."),
+        read_device(net.device),
+        bool(net.progress),
+    )
+
+
+def read_share(share: Any) -> float:
+    """Return the share of rows held out to stop, 0 for none."""
+    if share is None:
+        return 0.0
+    if _is_number(share) and 0 < share < 1:
+        return float(share)
+    raise OptionError(
+        "validation_share to be None or a share between 0 and 1",
+        repr(share),
+        "Use 0.1, or None to train for all epochs.",
+    )
+
+
+def read_device(device: Any) -> str:
+    """Return a device that is there: the first graphics card for `"auto"`, else the processor."""
+    if isinstance(device, str) and device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.zeros(1, device=device)
+    except Exception as error:  # torch raises many kinds, AssertionError among them
+        raise OptionError(
+            "device to be 'auto', 'cpu' or a device that this torch can use",
+            f"{device!r} ({type(error).__name__}: {str(error).splitlines()[0][:80]})",
+            "Use device='auto'.",
+        ) from error
+    return str(device)
+
+
+def _whole(option: str, value: Any, remedy: str) -> int:
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1:
+        return int(value)
+    raise OptionError(f"{option} to be a whole number, at least 1", repr(value), remedy)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)

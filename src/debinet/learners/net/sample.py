@@ -1,0 +1,134 @@
+"""The rows that one network is trained on, those that stop it, and how both are scaled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from debinet._random import named_generator
+from debinet.exceptions import TooFewRowsError
+from debinet.learners.net.outputs import Outputs, read_outputs
+from debinet.learners.wide.inputs import Moments, column_moments
+from debinet.protocols import FloatArray, IntArray
+
+LEAST_ROWS = 4
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How rows of Z enter the network.
+
+    Attributes
+    ----------
+    moments : Moments or None
+        What columns are standardized by; None leaves them as they are.
+    constant : bool
+        Whether rows become `(z / sqrt(p), 1)`, as the wide network's do.
+    """
+
+    moments: Moments | None
+    constant: bool
+
+    def encode(self, Z: FloatArray) -> FloatArray:
+        """Return the rows as the network sees them."""
+        scaled = Z if self.moments is None else self.moments.standardize(Z)
+        if not self.constant:
+            return scaled
+        return np.column_stack([scaled / np.sqrt(Z.shape[1]), np.ones(len(Z))])
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Encoded rows.
+
+    Attributes
+    ----------
+    Z : FloatArray of shape (n, inputs)
+    M : FloatArray of shape (n, m)
+    weight : FloatArray of shape (n,)
+        With mean 1 over all rows of the sample.
+    """
+
+    Z: FloatArray
+    M: FloatArray
+    weight: FloatArray
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one network is trained on.
+
+    Attributes
+    ----------
+    train : Rows
+    held : Rows or None
+        Rows whose loss stops the training.
+    inputs : Inputs
+    outputs : Outputs
+    seed : int
+        Decides the weights at the start and the order of the rows.
+    """
+
+    train: Rows
+    held: Rows | None
+    inputs: Inputs
+    outputs: Outputs
+    seed: int
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What of a network's options a sample depends on.
+
+    Attributes
+    ----------
+    inputs, outputs : bool
+        Whether columns are standardized.
+    constant : bool
+        As in `Inputs`.
+    binary : str
+        As in `Net`.
+    """
+
+    inputs: bool
+    outputs: bool
+    constant: bool
+    binary: str
+
+
+def make_sample(
+    Z: FloatArray,
+    M: FloatArray,
+    weight: FloatArray,
+    scaling: Scaling,
+    held_share: float,
+    seed: int,
+) -> Sample:
+    """Split the rows of positive weight and scale them by what is trained on."""
+    used = np.flatnonzero(weight > 0)
+    train, held = _split(used, held_share, seed)
+    weight = weight / weight[used].mean()
+    inputs = Inputs(
+        column_moments(Z[train], weight[train]) if scaling.inputs else None,
+        scaling.constant and scaling.inputs,
+    )
+    outputs = read_outputs(M[train], weight[train], scaling.binary, scaling.outputs)
+
+    def encoded(rows: IntArray) -> Rows:
+        return Rows(inputs.encode(Z[rows]), outputs.encode(M[rows]), weight[rows])
+
+    return Sample(encoded(train), encoded(held) if held.size else None, inputs, outputs, seed)
+
+
+def _split(used: IntArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
+    held = round(share * used.size)
+    if share > 0 and (held < 1 or used.size - held < LEAST_ROWS):
+        rows = "1 sample" if used.size == 1 else f"{used.size} rows"
+        raise TooFewRowsError(
+            f"at least {LEAST_ROWS} rows to train on, and one to stop at",
+            f"{rows} (n_samples = {used.size}), of which a share of {share:g} is held out",
+            "Pass more rows, or validation_share=None to train for all epochs.",
+        )
+    order = named_generator(seed, "held out").permutation(used)
+    return np.sort(order[held:]), np.sort(order[:held])

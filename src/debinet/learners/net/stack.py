@@ -1,0 +1,127 @@
+"""K networks of one shape as one program: their weights are stacked and multiplied in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any, Protocol
+
+import torch
+
+from debinet.exceptions import TrainingError
+from debinet.learners.net.architecture import ACTIVATIONS, Architecture
+
+State = dict[str, Any]  # names to numpy arrays
+
+
+class Stack(Protocol):
+    """What training needs of K networks."""
+
+    def __call__(self, Z: Any) -> Any:
+        """Return outputs (K, b, m) of inputs (K, b, p)."""
+
+    def parameters(self) -> list[Any]:
+        """Return the tensors that are trained."""
+
+    def state(self, k: int) -> State:
+        """Return a copy of the weights of network k."""
+
+    def set_training(self, training: bool) -> None:
+        """Tell layers such as dropout whether the network is being trained."""
+
+
+class Perceptrons:
+    """Fully connected networks.
+
+    Parameters
+    ----------
+    architecture : Architecture
+    weights : sequence of K lists of tensors
+        As `draw_weights` returns them.
+    device : str
+    """
+
+    def __init__(
+        self, architecture: Architecture, weights: Sequence[list[Any]], device: str
+    ) -> None:
+        self.architecture = architecture
+        self.layers = len(architecture.hidden) + 1
+        self.tensors = [torch.stack(parts).to(device) for parts in zip(*weights, strict=True)]
+        trained = self.tensors[:1] if architecture.train == "first" else self.tensors
+        if architecture.train == "first" and architecture.parametrization == "standard":
+            trained = [self.tensors[0], self.tensors[self.layers]]
+        for tensor in trained:
+            tensor.requires_grad_()
+        self._trained = trained
+
+    def __call__(self, Z: Any) -> Any:
+        paper = self.architecture.parametrization == "paper"
+        activation, gain = ACTIVATIONS[self.architecture.activation]
+        values = Z
+        for layer in range(self.layers):
+            weight = self.tensors[layer]
+            if paper and layer:
+                last = layer == self.layers - 1
+                values = values * ((1.0 if last else gain) / weight.shape[1]) ** 0.5
+            values = values @ weight
+            if not paper:
+                values = values + self.tensors[self.layers + layer]
+            if layer < self.layers - 1:
+                values = activation(values)
+        return values
+
+    def parameters(self) -> list[Any]:
+        return self._trained
+
+    def state(self, k: int) -> State:
+        return {str(i): tensor[k].detach().cpu().numpy().copy() for i, tensor in self._named()}
+
+    def set_training(self, training: bool) -> None:
+        pass
+
+    def _named(self) -> list[tuple[int, Any]]:
+        return list(enumerate(self.tensors))
+
+
+class OneModule:
+    """A single torch module as a stack of one."""
+
+    def __init__(self, module: Any, outputs: int, device: str) -> None:
+        self.module = module.to(device)
+        self.outputs = outputs
+
+    def __call__(self, Z: Any) -> Any:
+        values = self.module(Z[0])
+        if values.shape != (Z.shape[1], self.outputs):
+            raise TrainingError(
+                f"a module with {self.outputs} outputs, that is, outputs of shape "
+                f"({Z.shape[1]}, {self.outputs}) for {Z.shape[1]} rows",
+                f"outputs of shape {tuple(values.shape)}",
+                "Pass a function of the numbers of inputs and outputs that makes the module.",
+            )
+        return values[None]
+
+    def parameters(self) -> list[Any]:
+        return [tensor for tensor in self.module.parameters() if tensor.requires_grad]
+
+    def state(self, k: int) -> State:  # noqa: ARG002 - there is only one
+        return {
+            name: tensor.detach().cpu().numpy().copy()
+            for name, tensor in self.module.state_dict().items()
+        }
+
+    def set_training(self, training: bool) -> None:
+        self.module.train(training)
+
+
+def restore_perceptron(architecture: Architecture, state: State, device: str) -> Perceptrons:
+    """Return a stack of one network from its stored weights."""
+    weights = [torch.from_numpy(state[str(i)]) for i in range(len(state))]
+    return Perceptrons(architecture, [weights], device)
+
+
+def restore_module(module: Any, state: State, outputs: int, device: str) -> OneModule:
+    """Return a copy of `module` with stored weights."""
+    copied = deepcopy(module)
+    copied.load_state_dict({name: torch.from_numpy(value) for name, value in state.items()})
+    return OneModule(copied, outputs, device)

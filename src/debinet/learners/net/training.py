@@ -1,0 +1,254 @@
+"""Train K networks of one shape as one program, and stop each of their outputs in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from debinet.exceptions import TrainingError
+from debinet.learners.net.history import History
+from debinet.learners.net.losses import Loss, mean_over_rows
+from debinet.learners.net.optimizers import Optimizer
+from debinet.learners.net.progress import counted
+from debinet.learners.net.sample import Rows, Sample
+from debinet.learners.net.snapshots import Snapshots
+from debinet.learners.net.stack import Stack, State
+from debinet.protocols import FloatArray
+
+# Hidden values (networks x rows x units) that are held at a time when nothing is trained.
+_VALUES = 2**24
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a network is trained.
+
+    Attributes
+    ----------
+    optimizer : Optimizer
+    loss : str
+    epochs : int
+    patience : int
+        Epochs without improvement of any output after which training stops.
+    device : str
+    progress : bool
+        Whether to show a progress bar.
+    watch : callable, optional
+        Called after each epoch with its number and the stack, for those who look on.
+    """
+
+    optimizer: Optimizer
+    loss: str
+    epochs: int
+    patience: int
+    device: str
+    progress: bool = False
+    watch: Callable[[int, Stack], None] | None = None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained network.
+
+    Attributes
+    ----------
+    states : dict from int to State
+        Weights of the epochs that `history.best_epoch` names.
+    history : History
+    """
+
+    states: dict[int, State]
+    history: History
+
+
+@dataclass(frozen=True)
+class _Tensors:
+    """Rows of K networks, padded to the longest with rows of weight 0.
+
+    `Z` (K, n, p), `M` (K, n, m), `weight` (K, n), `sizes` the rows of each.
+    """
+
+    Z: Any
+    M: Any
+    weight: Any
+    sizes: tuple[int, ...]
+
+
+def train(stack: Stack, samples: Sequence[Sample], plan: Plan) -> list[Trained]:
+    """Train the K networks of `stack`, each on its own sample.
+
+    An interruption (Ctrl-C) ends training early; the histories say so, and the caller decides.
+    """
+    rows = _stacked([sample.train for sample in samples], plan.device)
+    held_rows = [sample.held for sample in samples if sample.held is not None]
+    held = _stacked(held_rows, plan.device) if held_rows else None
+    loss = _loss(samples, plan)
+    run = _Run([Snapshots(rows.M.shape[2]) for _ in samples])
+    optimizer = plan.optimizer.start(stack.parameters())
+    generators = [torch.Generator().manual_seed(sample.seed) for sample in samples]
+    if held is not None:
+        run.look(0, _evaluate(stack, held, loss), stack)
+    try:
+        for epoch in counted(range(1, plan.epochs + 1), plan.progress, "training"):
+            _run_epoch(stack, rows, loss, optimizer, _batches(rows, plan, generators), run)
+            if held is not None:
+                run.held.append(_evaluate(stack, held, loss))
+            _require_finite(run, epoch, plan.optimizer.rate)
+            if held is not None:
+                run.look(epoch, run.held[-1], stack)
+            if plan.watch is not None:
+                plan.watch(epoch, stack)
+            if held is not None and run.finished(epoch, plan.patience):
+                run.stopped = "patience"
+                break
+    except KeyboardInterrupt:
+        run.stopped = "interrupted"
+    return run.results(stack, held is not None)
+
+
+class _Run:
+    """What training has found so far: the one thing here that changes."""
+
+    def __init__(self, snapshots: list[Snapshots]) -> None:
+        self.snapshots = snapshots
+        self.train: list[FloatArray] = []
+        self.held: list[FloatArray] = []
+        self.done = [False] * len(snapshots)
+        self.stopped = "epochs"
+
+    def look(self, epoch: int, losses: FloatArray, stack: Stack) -> None:
+        for k, snapshots in enumerate(self.snapshots):
+            if not self.done[k]:
+                snapshots.look(epoch, losses[k], partial(stack.state, k))
+
+    def finished(self, epoch: int, patience: int) -> bool:
+        for k, snapshots in enumerate(self.snapshots):
+            self.done[k] = self.done[k] or snapshots.idle(epoch) >= patience
+        return all(self.done)
+
+    def results(self, stack: Stack, stops: bool) -> list[Trained]:
+        epochs = len(self.held) if stops else len(self.train)
+        if not stops:
+            for k, snapshots in enumerate(self.snapshots):
+                snapshots.take(epochs, stack.state(k))
+        shape = (0, len(self.snapshots), self.snapshots[0].best_epoch.size)
+        curves = np.array(self.train[:epochs]) if epochs else np.empty(shape)
+        held = np.array(self.held) if epochs else np.empty(shape)
+        return [
+            Trained(
+                snapshots.states,
+                History(
+                    curves[:, k],
+                    held[:, k] if stops else None,
+                    snapshots.best_epoch,
+                    self.stopped,
+                ),
+            )
+            for k, snapshots in enumerate(self.snapshots)
+        ]
+
+
+def _run_epoch(
+    stack: Stack,
+    rows: _Tensors,
+    loss: Loss,
+    optimizer: Any,
+    batches: Iterator[tuple[Any, Any, Any]],
+    run: _Run,
+) -> None:
+    """Go through the rows once and note their losses."""
+    stack.set_training(True)
+    total, visited = 0.0, 0.0
+    for Z, M, weight in batches:
+        optimizer.zero_grad()
+        average = mean_over_rows(loss.of_rows(stack(Z), M), weight)
+        average.sum().backward()
+        optimizer.step()
+        count = (weight > 0).sum(dim=1, keepdim=True)
+        total, visited = total + average.detach() * count, visited + count
+    run.train.append((total / visited).cpu().double().numpy())
+
+
+def _batches(
+    rows: _Tensors, plan: Plan, generators: Sequence[Any]
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield inputs, targets and weights of the steps of one epoch.
+
+    Every network draws its own order, so that it sees the same batches alone or in company.
+    """
+    longest = max(rows.sizes)
+    size = plan.optimizer.batch
+    if size is None or size >= longest:
+        yield rows.Z, rows.M, rows.weight
+        return
+    order = torch.zeros(len(rows.sizes), longest, dtype=torch.int64)
+    for k, (n, generator) in enumerate(zip(rows.sizes, generators, strict=True)):
+        order[k, :n] = torch.randperm(n, generator=generator)
+        order[k, n:] = torch.arange(n, longest)
+    order = order.to(plan.device)
+    networks = torch.arange(len(rows.sizes), device=plan.device)[:, None]
+    for start in range(0, longest, size):
+        chosen = order[:, start : start + size]
+        yield rows.Z[networks, chosen], rows.M[networks, chosen], rows.weight[networks, chosen]
+
+
+def same_steps(samples: Sequence[Sample], batch: int | None) -> bool:
+    """Whether all samples have as many batches, so that their networks can be trained in step."""
+    if batch is None:
+        return True
+    return len({-(-len(sample.train.M) // batch) for sample in samples}) == 1
+
+
+def _evaluate(stack: Stack, held: _Tensors, loss: Loss) -> FloatArray:
+    """Return the losses (K, m) of the held-out rows."""
+    stack.set_training(False)
+    K, n, m = held.M.shape
+    total = torch.zeros(K, m, device=held.M.device)
+    # A guess of the width is enough to bound the memory.
+    step = max(1, _VALUES // max(1, K * 10_000))
+    with torch.no_grad():
+        for start in range(0, n, step):
+            part = slice(start, start + step)
+            losses = loss.of_rows(stack(held.Z[:, part]), held.M[:, part])
+            total += (losses * held.weight[:, part, None]).sum(dim=1)
+    return np.asarray((total / held.weight.sum(dim=1, keepdim=True)).cpu().double().numpy())
+
+
+def _stacked(parts: Sequence[Rows], device: str) -> _Tensors:
+    sizes = tuple(len(part.M) for part in parts)
+
+    def padded(values: Sequence[FloatArray]) -> Any:
+        out = np.zeros((len(values), max(sizes), *values[0].shape[1:]), dtype=np.float32)
+        for k, value in enumerate(values):
+            out[k, : len(value)] = value
+        return torch.from_numpy(out).to(device)
+
+    return _Tensors(
+        padded([part.Z for part in parts]),
+        padded([part.M for part in parts]),
+        padded([part.weight for part in parts]),
+        sizes,
+    )
+
+
+def _loss(samples: Sequence[Sample], plan: Plan) -> Loss:
+    def tensor(values: list[Any]) -> Any:
+        return torch.from_numpy(np.array(values)[:, None]).to(plan.device)
+
+    offsets = [sample.outputs.centre.astype(np.float32) for sample in samples]
+    return Loss(plan.loss, tensor([sample.outputs.logistic for sample in samples]), tensor(offsets))
+
+
+def _require_finite(run: _Run, epoch: int, rate: float) -> None:
+    latest = [run.train[-1], *run.held[-1:]]
+    if not all(np.isfinite(losses).all() for losses in latest):
+        raise TrainingError(
+            "a finite loss",
+            f"NaN or infinity in epoch {epoch} at learning rate {rate:g}",
+            "Use a smaller learning_rate, or standardize=True.",
+        )

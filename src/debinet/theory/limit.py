@@ -1,0 +1,146 @@
+"""The limiting kernel of a network and the rate of convergence that Theorem 1 reads off it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigvalsh
+
+from debinet.exceptions import InputError, OptionError
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.protocols import FloatArray
+from debinet.theory.directions import closest_pair, require_distinct_directions
+from debinet.theory.inputs import read_rows, require_count, require_memory, require_unit_rows
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What the eigenvalues of the limiting kernel say about gradient descent.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    lambda_0, lambda_max : float
+        Least and largest eigenvalue of the limiting kernel.
+    activation, train : str
+        Of the network it belongs to.
+    """
+
+    n: int
+    lambda_0: float
+    lambda_max: float
+    activation: str = "relu"
+    train: str = "first"
+
+    @property
+    def largest_step(self) -> float:
+        """Step above which gradient descent on `1/2 |F - M|^2` is unstable: `2 / lambda_max`."""
+        return 2.0 / self.lambda_max
+
+    def bound(self, t: float | FloatArray) -> FloatArray:
+        """Return `exp(-lambda_0 t)`, Theorem 1's share of the squared error left at time t."""
+        return np.asarray(np.exp(-self.lambda_0 * np.asarray(t, dtype=np.float64)))
+
+    def width(self, delta: float, q: int) -> float:
+        """Return `(1 + q)^5 n^6 / (delta^3 lambda_0^4)`, the width that Theorem 1 asks for.
+
+        An order of magnitude: the theorem leaves the constant open. Networks that are smaller by
+        twenty powers of ten do converge; see `check_convergence`.
+
+        Parameters
+        ----------
+        delta : float
+            Probability, over the initial weights, with which the bound may fail.
+        q : int
+            Number of outputs besides the first.
+        """
+        require_share(delta)
+        outputs = 1 + require_count(q, "q", 0)
+        return float(outputs) ** 5 * float(self.n) ** 6 / (delta**3 * self.lambda_0**4)
+
+
+def limiting_kernel(Z: Any, activation: str = "relu", train: str = "first") -> FloatArray:
+    """Return the kernel of an infinitely wide two-layer network, H-infinity in the paper.
+
+    `E[z'z* a'(w'z) a'(w'z*)]` over standard normal w, and `E[a(w'z) a(w'z*)]` more if both layers
+    are trained. For ReLU the first is `z'z* (pi - angle) / (2 pi)`.
+
+    Parameters
+    ----------
+    Z : array or data frame of shape (n, p)
+        Rows as the network sees them, of any length; no bias is added.
+    activation : str
+        `"relu"`, `"leaky_relu"`, `"erf"` or `"tanh"`.
+    train : str
+        `"first"` layer only, as in the paper's theorem, or `"all"`.
+
+    Returns
+    -------
+    FloatArray of shape (n, n)
+
+    Examples
+    --------
+    >>> limiting_kernel([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    array([[ 0.5,  0. , -0. ],
+           [ 0. ,  0.5, -0. ],
+           [-0. , -0. ,  0.5]])
+    """
+    rows = read_rows(Z)
+    architecture = Architecture(1, activation, train)
+    require_memory(
+        len(rows) ** 2, f"the kernel of {len(rows)} rows", "Take a random part of the rows."
+    )
+    return kernel_matrix(rows, rows, architecture)
+
+
+def convergence_rate(Z: Any, activation: str = "relu", train: str = "first") -> Rate:
+    """Return the rate at which Theorem 1 lets gradient descent converge on these rows.
+
+    Parameters
+    ----------
+    Z : array or data frame of shape (n, p)
+        Rows of unit length (`normalize_rows`), no two of them equal. Opposite rows are refused
+        only where they make the kernel singular: for `"erf"` and `"tanh"` always, for the
+        rectifiers if the directions of several opposite pairs are linearly dependent.
+    activation, train : str
+        As in `limiting_kernel`.
+
+    Examples
+    --------
+    >>> rate = convergence_rate([[1.0, 0.0], [0.6, 0.8]])
+    >>> round(rate.lambda_0, 3), round(rate.largest_step, 3)
+    (0.289, 2.811)
+    """
+    rows = read_rows(Z)
+    H = limiting_kernel(rows, activation, train)
+    require_unit_rows(rows)
+    require_distinct_directions(rows, activation)
+    return rate_of(rows, H, activation, train)
+
+
+def rate_of(Z: FloatArray, H: FloatArray, activation: str, train: str) -> Rate:
+    """Return the rate of checked rows with limiting kernel H (n, n)."""
+    eigenvalues = eigvalsh(H)
+    least, largest = float(eigenvalues[0]), float(eigenvalues[-1])
+    if least <= len(H) * np.finfo(np.float64).eps * largest:
+        pair, angle = closest_pair(Z)
+        raise InputError(
+            "rows whose kernel has a least eigenvalue that can be told from 0",
+            f"{least:.2g} beside a largest one of {largest:.2g}; the closest rows are {pair[0]} and "
+            f"{pair[1]}, at an angle of {angle:.2g}",
+            "Take fewer rows, more columns, or activation='relu', whose kernel is the farthest "
+            "from singular.",
+        )
+    return Rate(len(H), least, largest, activation, train)
+
+
+def require_share(delta: Any) -> None:
+    """Require a probability strictly between 0 and 1."""
+    number = isinstance(delta, (int, float, np.integer, np.floating))
+    if not number or not 0 < delta < 1:
+        raise OptionError(
+            "delta to be a probability between 0 and 1", repr(delta), "Pass, for example, delta=0.1"
+        )
