@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from debinet.learners.smoothers import NadarayaWatson
     from debinet.learners.tangent import TangentNet
     from debinet.learners.wide import WideNet
+    from debinet.models.coefficient_path import coefficient_path
     from debinet.models.debiased_lasso import DebiasedLasso
     from debinet.models.debinet import DebiNet
     from debinet.models.partially_linear import PartiallyLinear
@@ -51,6 +52,7 @@ _WHERE = {
     "SparseGroupLasso": "debinet.selection.sparse_group_lasso",
     "TangentNet": "debinet.learners.tangent",
     "WideNet": "debinet.learners.wide",
+    "coefficient_path": "debinet.models.coefficient_path",
     "load": "debinet.inference.loading",
     "plm": "debinet.models.plm",
     "plot_intervals": "debinet.report.intervals",
@@ -75,6 +77,7 @@ __all__ = [
     "SparseGroupLasso",
     "TangentNet",
     "WideNet",
+    "coefficient_path",
     "datasets",
     "exceptions",
     "load",

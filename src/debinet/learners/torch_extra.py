@@ -11,11 +11,11 @@ def require_torch() -> None:
     """Require that torch can be imported."""
     try:
         found = find_spec("torch") is not None
-    except ValueError:  # what stands for torch in sys.modules is not a module
+    except (ImportError, ValueError):  # it is blocked, or what stands for it is not a module
         found = False
     if not found:
         raise MissingDependencyError(
             "the package torch, which trains networks",
             "a Python without it",
-            "Install it with pip install 'debinet[torch]', or use WideNet, which needs no training.",
+            "Install it with pip install 'debinet[torch]', or use WideNet, which needs none.",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,14 @@ class Architecture:
                 "Add a unit, or use start='random'.",
             )
 
+        if (self.parametrization, self.train, self.start) == ("standard", "first", "zero"):
+            raise OptionError(
+                "weights of the first layer that move",
+                "last weights that are zero and stay so (parametrization='standard', "
+                "train='first', start='zero')",
+                "Use start='random'.",
+            )
+
     @property
     def pairs(self) -> bool:
         """Whether hidden units start in pairs that cancel."""
@@ -81,9 +90,7 @@ def draw_weights(
 ) -> list[Any]:
     """Return the weights of one network, layer by layer, and biases behind them if it has any."""
     sizes = [inputs, *architecture.hidden, outputs]
-    weights = [
-        torch.randn(a, b, generator=generator) for a, b in zip(sizes, sizes[1:], strict=False)
-    ]
+    weights = [torch.randn(a, b, generator=generator) for a, b in pairwise(sizes)]
     if architecture.parametrization == "paper":
         weights[-1] = torch.where(weights[-1] >= 0, 1.0, -1.0)
         if architecture.pairs:
@@ -94,7 +101,7 @@ def draw_weights(
     gain = ACTIVATIONS[architecture.activation][1]
     for layer, weight in enumerate(weights):
         last = layer == len(weights) - 1
-        weight *= ((1.0 if last else gain) / weight.shape[0]) ** 0.5
+        weight.mul_(((1.0 if last else gain) / weight.shape[0]) ** 0.5)
     if architecture.start == "zero":
         weights[-1].zero_()
     return weights + [torch.zeros(1, size) for size in sizes[1:]]

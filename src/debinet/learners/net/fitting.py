@@ -13,7 +13,8 @@ import torch
 from debinet.exceptions import OptionError, TrainingError
 from debinet.learners.net.architecture import Architecture, draw_weights
 from debinet.learners.net.history import History
-from debinet.learners.net.sample import Sample
+from debinet.learners.net.outputs import Outputs
+from debinet.learners.net.sample import Inputs, Sample
 from debinet.learners.net.stack import (
     OneModule,
     Perceptrons,
@@ -38,18 +39,19 @@ class Network:
 
     Attributes
     ----------
-    sample : Sample
-        How it scales inputs and outputs; its rows are let go of.
+    inputs : Inputs
+    outputs : Outputs
+        How it scales what comes in and goes out.
     states : dict from int to State
         Weights by epoch.
-    best_epoch : array of shape (m,)
-        Which of them predicts each output.
-    restore : callable
-        From a state to a stack of one network.
+    history : History
+        Its `best_epoch` says which of them predicts each output.
+    blueprint : Blueprint
+        What the weights are the weights of.
     """
 
-    inputs: Any
-    outputs: Any
+    inputs: Inputs
+    outputs: Outputs
     states: dict[int, State]
     history: History
     blueprint: Blueprint
@@ -61,7 +63,7 @@ class Network:
         F = np.empty((len(Z), best.size))
         for epoch, state in self.states.items():
             columns = np.flatnonzero(best == epoch)
-            values = _forward(self.blueprint.restore(state, best.size, device), encoded, device)
+            values = forward(self.blueprint.restore(state, best.size, device), encoded, device)
             F[:, columns] = values[:, columns]
         return np.asarray(self.outputs.decode(F))
 
@@ -105,10 +107,15 @@ def fit_networks(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) ->
         return _fit(samples, blueprint, plan)
     networks: list[Network] = []
     for sample in samples:
-        networks += _fit([sample], blueprint, plan)
+        networks.append(fit_network(sample, blueprint, plan))
         if networks[-1].history.stopped == "interrupted":
             break
     return networks
+
+
+def fit_network(sample: Sample, blueprint: Blueprint, plan: Plan) -> Network:
+    """Train one network."""
+    return _fit([sample], blueprint, plan)[0]
 
 
 def _fit(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) -> list[Network]:
@@ -126,7 +133,7 @@ def _fit(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) -> list[Ne
     # dropout: it is put back afterwards.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(samples[0].seed)
-        module = _make_module(blueprint.module, inputs, outputs)
+        module = make_module(blueprint.module, inputs, outputs)
         stack = OneModule(module, outputs, plan.device)
         _probe(stack, inputs, plan.device)
         return _networks(samples, Blueprint(None, module), train(stack, samples, plan))
@@ -141,7 +148,8 @@ def _networks(
     ]
 
 
-def _make_module(module: Any, inputs: int, outputs: int) -> Any:
+def make_module(module: Any, inputs: int, outputs: int) -> Any:
+    """Return a copy of a module, or what a function of the numbers of inputs and outputs makes."""
     if isinstance(module, torch.nn.Module):
         return deepcopy(module)
     if isinstance(module, Callable):  # type: ignore[arg-type]
@@ -176,7 +184,8 @@ def _probe(stack: OneModule, inputs: int, device: str) -> None:
         )
 
 
-def _forward(stack: Stack, encoded: Any, device: str) -> FloatArray:
+def forward(stack: Stack, encoded: Any, device: str) -> FloatArray:
+    """Return the outputs (r, m) of a stack of one network for encoded rows (r, inputs)."""
     stack.set_training(False)
     step = max(1, _VALUES // 10_000)
     with torch.no_grad():

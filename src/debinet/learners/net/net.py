@@ -195,7 +195,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
 
         Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
         out = self._network.predict(Z, read_device(self.device))
-        return out[:, 0] if self._flat else out
+        return np.asarray(out[:, 0] if self._flat else out)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted network to one file of plain arrays and a JSON header; no pickle."""
@@ -210,7 +210,8 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         require_torch()
         from debinet.learners.net.storage import load_net
 
-        return load_net(cls, path, module)
+        net: Self = load_net(cls, path, module)
+        return net
 
     def _read(self, Z: Any, M: Any) -> tuple[FloatArray, FloatArray]:
         Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
@@ -225,25 +226,12 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         weight: FloatArray,
     ) -> list[Self]:
         require_torch()
-        from debinet.learners.net.fitting import Blueprint, fit_networks
-        from debinet.learners.net.options import (
-            read_architecture,
-            read_plan,
-            read_scaling,
-            read_share,
-        )
-        from debinet.learners.net.sample import make_sample
+        from debinet.learners.net.fitting import fit_networks
+        from debinet.learners.net.prepare import prepare
 
-        blueprint = Blueprint(read_architecture(self), self.module)
-        plan, scaling, share = read_plan(self), read_scaling(self), read_share(self.validation_share)
-        targets = M.reshape(len(M), -1)
-        samples = [
-            make_sample(
-                Z[part], targets[part], weight[part], scaling, share, root_seed(net.random_state)
-            )
-            for net, part in zip(nets, rows, strict=True)
-        ]
-        networks = fit_networks(samples, blueprint, plan)
+        seeds = [root_seed(net.random_state) for net in nets]
+        prepared = prepare(self, Z, M.reshape(len(M), -1), rows, seeds=seeds, weight=weight)
+        networks = fit_networks(prepared.samples, prepared.blueprint, prepared.plan)
         for net, network in zip(nets, networks, strict=False):
             net._take(network, M.ndim == 1)
         if any(network.history.stopped == "interrupted" for network in networks):

@@ -40,9 +40,7 @@ class Optimizer:
         if self.name == "adam":
             return torch.optim.Adam(parameters, lr=self.rate)
         momentum = _MOMENTUM if self.name == "nesterov" else 0.0
-        return torch.optim.SGD(
-            parameters, lr=self.rate, momentum=momentum, nesterov=momentum > 0
-        )
+        return torch.optim.SGD(parameters, lr=self.rate, momentum=momentum, nesterov=momentum > 0)
 
 
 def default_batch(name: str) -> int | None:

@@ -102,6 +102,7 @@ def make_sample(
     M: FloatArray,
     weight: FloatArray,
     scaling: Scaling,
+    *,
     held_share: float,
     seed: int,
 ) -> Sample:

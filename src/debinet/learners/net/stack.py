@@ -55,29 +55,31 @@ class Perceptrons:
         self._trained = trained
 
     def __call__(self, Z: Any) -> Any:
+        """Return outputs (K, b, m) of inputs (K, b, p)."""
         paper = self.architecture.parametrization == "paper"
         activation, gain = ACTIVATIONS[self.architecture.activation]
         values = Z
         for layer in range(self.layers):
-            weight = self.tensors[layer]
-            if paper and layer:
-                last = layer == self.layers - 1
-                values = values * ((1.0 if last else gain) / weight.shape[1]) ** 0.5
+            weight, last = self.tensors[layer], layer == self.layers - 1
             values = values @ weight
             if not paper:
                 values = values + self.tensors[self.layers + layer]
-            if layer < self.layers - 1:
+            elif layer:
+                values = values * ((1.0 if last else gain) / weight.shape[1]) ** 0.5
+            if not last:
                 values = activation(values)
         return values
 
     def parameters(self) -> list[Any]:
+        """Return the stacked weights of the layers that are trained."""
         return self._trained
 
     def state(self, k: int) -> State:
+        """Return a copy of the weights of network k."""
         return {str(i): tensor[k].detach().cpu().numpy().copy() for i, tensor in self._named()}
 
     def set_training(self, training: bool) -> None:
-        pass
+        """Do nothing; these layers are the same in training."""
 
     def _named(self) -> list[tuple[int, Any]]:
         return list(enumerate(self.tensors))
@@ -91,6 +93,7 @@ class OneModule:
         self.outputs = outputs
 
     def __call__(self, Z: Any) -> Any:
+        """Return outputs (1, b, m) of inputs (1, b, p)."""
         values = self.module(Z[0])
         if values.shape != (Z.shape[1], self.outputs):
             raise TrainingError(
@@ -102,15 +105,18 @@ class OneModule:
         return values[None]
 
     def parameters(self) -> list[Any]:
+        """Return the tensors that the module does not freeze."""
         return [tensor for tensor in self.module.parameters() if tensor.requires_grad]
 
     def state(self, k: int) -> State:  # noqa: ARG002 - there is only one
+        """Return a copy of the weights and buffers."""
         return {
             name: tensor.detach().cpu().numpy().copy()
             for name, tensor in self.module.state_dict().items()
         }
 
     def set_training(self, training: bool) -> None:
+        """Put the module into its training or evaluation mode."""
         self.module.train(training)
 
 

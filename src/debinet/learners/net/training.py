@@ -95,7 +95,8 @@ def train(stack: Stack, samples: Sequence[Sample], plan: Plan) -> list[Trained]:
         run.look(0, _evaluate(stack, held, loss), stack)
     try:
         for epoch in counted(range(1, plan.epochs + 1), plan.progress, "training"):
-            _run_epoch(stack, rows, loss, optimizer, _batches(rows, plan, generators), run)
+            batches = _batches(rows, plan, generators)
+            run.train.append(_run_epoch(stack, loss, optimizer, batches))
             if held is not None:
                 run.held.append(_evaluate(stack, held, loss))
             _require_finite(run, epoch, plan.optimizer.rate)
@@ -154,16 +155,12 @@ class _Run:
 
 
 def _run_epoch(
-    stack: Stack,
-    rows: _Tensors,
-    loss: Loss,
-    optimizer: Any,
-    batches: Iterator[tuple[Any, Any, Any]],
-    run: _Run,
-) -> None:
-    """Go through the rows once and note their losses."""
+    stack: Stack, loss: Loss, optimizer: Any, batches: Iterator[tuple[Any, Any, Any]]
+) -> FloatArray:
+    """Go through the rows once and return their losses (K, m)."""
     stack.set_training(True)
-    total, visited = 0.0, 0.0
+    total: Any = 0.0
+    visited: Any = 0.0
     for Z, M, weight in batches:
         optimizer.zero_grad()
         average = mean_over_rows(loss.of_rows(stack(Z), M), weight)
@@ -171,7 +168,7 @@ def _run_epoch(
         optimizer.step()
         count = (weight > 0).sum(dim=1, keepdim=True)
         total, visited = total + average.detach() * count, visited + count
-    run.train.append((total / visited).cpu().double().numpy())
+    return np.asarray((total / visited).cpu().double().numpy())
 
 
 def _batches(

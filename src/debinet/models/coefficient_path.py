@@ -1,0 +1,90 @@
+"""Coefficients along the training of a network: how much they depend on when it is stopped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from debinet._random import named_generator, named_seed, root_seed
+from debinet.data.crossfit import make_folds
+from debinet.data.dataset import Dataset
+from debinet.exceptions import OptionError
+from debinet.inference.infer import infer
+from debinet.inference.scores import pooled
+from debinet.learners.net.net import Net
+from debinet.learners.torch_extra import require_torch
+from debinet.models.partially_linear import PartiallyLinear
+
+
+def coefficient_path(
+    model: PartiallyLinear, X: Any, y: Any, *, level: float = 0.95
+) -> pd.DataFrame:
+    """Estimate the coefficients after every epoch of the network's training.
+
+    Residuals are regressed on residuals (`score="robinson"`, the paper's) at every epoch, whatever
+    `model.score` is, and no output is stopped early: with `crossfit=None` this shows the estimate
+    that the paper's procedure would have given, had it been stopped there.
+
+    Parameters
+    ----------
+    model : PartiallyLinear
+        Unfitted or fitted, with a `Net` as its learner. It is not changed.
+    X, y
+        As in `PartiallyLinear.fit`.
+    level : float
+        Confidence level of the intervals (HC3).
+
+    Returns
+    -------
+    DataFrame
+        One row per epoch and coefficient: epoch, term, coef, lower, upper, and `left`, the share
+        of the treatment's variance that its residuals have.
+    """
+    net = model.learner
+    if not isinstance(net, Net):
+        raise OptionError(
+            "a model whose learner is a Net, which has epochs",
+            f"learner={net!r}",
+            "Use PartiallyLinear(treatments, learner=Net()).",
+        )
+    require_torch()
+    from debinet.learners.net.trace import trace_predictions
+
+    data = Dataset.from_any(X, y, model.treatments)
+    seed = root_seed(model.random_state)
+    folds = make_folds(
+        model.crossfit,
+        data.n,
+        named_generator(seed, "folds"),
+        groups=None,
+        closed_form=False,
+        data=(data.D, data.Z, data.y),
+    )[0]
+    own = None if net.random_state is None else root_seed(net.random_state)
+    seeds = [named_seed(seed, "fold", k) if own is None else own for k in range(len(folds))]
+    predictions = trace_predictions(net, data.Z, data.M, folds, seeds=seeds, weight=np.ones(data.n))
+    return pd.concat(
+        [
+            _estimate(data, fitted, level).assign(epoch=epoch)
+            for epoch, fitted in enumerate(predictions, start=1)
+        ],
+        ignore_index=True,
+    )[["epoch", "term", "coef", "lower", "upper", "left"]]
+
+
+def _estimate(data: Dataset, fitted: Any, level: float) -> pd.DataFrame:
+    residuals = data.M - fitted
+    names = data.schema.treatment_names
+    result = infer([pooled(residuals[:, 0], residuals[:, 1:])], names, "HC3", method="path")
+    interval = result.confint(level)
+    return pd.DataFrame(
+        {
+            "term": list(names),
+            "coef": result.estimate,
+            "lower": interval["lower"].to_numpy(),
+            "upper": interval["upper"].to_numpy(),
+            "left": residuals[:, 1:].var(axis=0) / data.D.var(axis=0),
+        }
+    )
