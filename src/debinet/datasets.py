@@ -3,6 +3,7 @@
 from debinet.data.designs import (
     Simulated,
     make_ccddhnr2018,
+    make_enrolment,
     make_oblique,
     make_smooth_nonlinear,
     make_sparse_linear,
@@ -15,6 +16,7 @@ from debinet.data.designs import (
 __all__ = [
     "Simulated",
     "make_ccddhnr2018",
+    "make_enrolment",
     "make_oblique",
     "make_smooth_nonlinear",
     "make_sparse_linear",

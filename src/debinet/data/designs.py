@@ -171,6 +171,31 @@ def make_survey(
     return _simulated(D, Z, y, effects)
 
 
+def make_enrolment(
+    n: int = 2000, *, effect: float = 0.5, random_state: RandomState = None
+) -> Simulated:
+    """Make a design whose treatment is 0 or 1: people choose whether to take part.
+
+    The five controls are standard normal, the chance of `D = 1` is
+    `expit(1.2 Z_1 - |Z_2| + 0.8)`, and `y = effect D + Z_1 + |Z_2| + Z_3 / 2 + e`.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    effect : float
+        True coefficient.
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "enrolment")
+    Z = rng.normal(size=(n, 5))
+    chance = expit(1.2 * Z[:, 0] - np.abs(Z[:, 1]) + 0.8)
+    D = (rng.random(n) < chance).astype(np.float64)[:, None]
+    y = effect * D[:, 0] + Z[:, 0] + np.abs(Z[:, 1]) + Z[:, 2] / 2 + rng.normal(size=n)
+    return _simulated(D, Z, y, (effect,))
+
+
 def make_ccddhnr2018(
     n: int = 500, p: int = 20, *, effect: float = 0.5, random_state: RandomState = None
 ) -> Simulated:

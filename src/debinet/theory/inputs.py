@@ -44,7 +44,7 @@ def read_rows(Z: Any) -> FloatArray:
 
 def read_targets(M: Any, n: int) -> Targets:
     """Return M as (n, outputs), a vector being one output."""
-    if np.ndim(M) == 1:
+    if _is_vector(M):
         vector, name = read_vector(M, "M")
         targets = Targets(vector[:, None], (name or "output 0",))
     else:
@@ -134,6 +134,13 @@ def require_memory(floats: int, what: str, remedy: str) -> None:
         raise MemoryLimitError(
             f"{gigabytes(needed)} of free memory for {what}", gigabytes(available), remedy
         )
+
+
+def _is_vector(M: Any) -> bool:
+    try:
+        return np.ndim(M) == 1
+    except ValueError:  # rows of different lengths, which the reader of tables refuses by name
+        return False
 
 
 def _numbers(table: Table, role: str) -> FloatArray:

@@ -47,8 +47,8 @@ class Rate:
     def width(self, delta: float, q: int) -> float:
         """Return `(1 + q)^5 n^6 / (delta^3 lambda_0^4)`, the width that Theorem 1 asks for.
 
-        An order of magnitude: the theorem leaves the constant open. Networks that are smaller by
-        twenty powers of ten do converge; see `check_convergence`.
+        An order of magnitude: the theorem leaves the constant open. Networks that are many powers
+        of ten smaller do converge; see `check_convergence`.
 
         Parameters
         ----------
@@ -83,10 +83,9 @@ def limiting_kernel(Z: Any, activation: str = "relu", train: str = "first") -> F
 
     Examples
     --------
-    >>> limiting_kernel([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
-    array([[ 0.5,  0. , -0. ],
-           [ 0. ,  0.5, -0. ],
-           [-0. , -0. ,  0.5]])
+    >>> limiting_kernel([[1.0, 0.0], [0.6, 0.8]]).round(3)
+    array([[0.5  , 0.211],
+           [0.211, 0.5  ]])
     """
     rows = read_rows(Z)
     architecture = Architecture(1, activation, train)
@@ -114,23 +113,31 @@ def convergence_rate(Z: Any, activation: str = "relu", train: str = "first") -> 
     >>> round(rate.lambda_0, 3), round(rate.largest_step, 3)
     (0.289, 2.811)
     """
+    return kernel_and_rate(Z, activation, train)[1]
+
+
+def kernel_and_rate(Z: Any, activation: str, train: str) -> tuple[FloatArray, Rate]:
+    """Return the limiting kernel (n, n) and its rate; refuse rows that the theorem excludes."""
     rows = read_rows(Z)
+    # the kernel, what the eigenvalues are found in, and the cosines with their upper half
+    require_memory(
+        4 * len(rows) ** 2, f"the rate of {len(rows)} rows", "Take a random part of the rows."
+    )
     H = limiting_kernel(rows, activation, train)
     require_unit_rows(rows)
     require_distinct_directions(rows, activation)
-    return rate_of(rows, H, activation, train)
+    return H, _rate(rows, H, activation, train)
 
 
-def rate_of(Z: FloatArray, H: FloatArray, activation: str, train: str) -> Rate:
-    """Return the rate of checked rows with limiting kernel H (n, n)."""
+def _rate(Z: FloatArray, H: FloatArray, activation: str, train: str) -> Rate:
     eigenvalues = eigvalsh(H)
     least, largest = float(eigenvalues[0]), float(eigenvalues[-1])
     if least <= len(H) * np.finfo(np.float64).eps * largest:
         pair, angle = closest_pair(Z)
         raise InputError(
             "rows whose kernel has a least eigenvalue that can be told from 0",
-            f"{least:.2g} beside a largest one of {largest:.2g}; the closest rows are {pair[0]} and "
-            f"{pair[1]}, at an angle of {angle:.2g}",
+            f"{least:.2g} beside a largest one of {largest:.2g}; the closest rows are {pair[0]} "
+            f"and {pair[1]}, at an angle of {angle:.2g}",
             "Take fewer rows, more columns, or activation='relu', whose kernel is the farthest "
             "from singular.",
         )
@@ -142,5 +149,5 @@ def require_share(delta: Any) -> None:
     number = isinstance(delta, (int, float, np.integer, np.floating))
     if not number or not 0 < delta < 1:
         raise OptionError(
-            "delta to be a probability between 0 and 1", repr(delta), "Pass, for example, delta=0.1"
+            "delta to be a probability between 0 and 1", repr(delta), "Pass, for example, 0.1."
         )
