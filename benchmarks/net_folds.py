@@ -8,6 +8,7 @@ Part of `make bench`; needs torch.
 from __future__ import annotations
 
 import json
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -49,7 +50,7 @@ def folds_together() -> dict[str, float]:
             for _ in range(REPEATS):
                 for limit, times in took.items():
                     fitting._TOGETHER = limit
-                    times.append(seconds(lambda: net.fit_folds(Z, M, rows, range(5))))
+                    times.append(seconds(partial(net.fit_folds, Z, M, rows, range(5))))
             label = f"n = {n}, p = {p}, {width} units, batches of {batch or n}"
             found[label] = float(np.median(np.array(took[0]) / np.array(took[2**62])))
     finally:

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import debinet as dn
-from debinet.report.curves import coefficient_path_plot, loss_plot
+from debinet.report.curves import loss_plot, plot_coefficient_path
 
 mpl.use("Agg")
 
@@ -75,7 +75,7 @@ def draw_coefficients(folder: Path) -> None:
         path = dn.coefficient_path(model, data.X, data.y)
         last = path.groupby("term").tail(1).round(3)
         print(f"{title}, after the last epoch:\n{last.to_string(index=False)}")
-        coefficient_path_plot(path, data.truth, ax=ax)
+        plot_coefficient_path(path, data.truth, ax=ax)
         ax.set_title(title)
     figure.savefig(folder / "training-coefficients.png", dpi=110)
 

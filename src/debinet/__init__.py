@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from debinet.models.debinet import DebiNet
     from debinet.models.partially_linear import PartiallyLinear
     from debinet.models.plm import FormulaFit, plm
+    from debinet.report.curves import plot_coefficient_path
     from debinet.report.intervals import plot_intervals
     from debinet.selection.adaptive_lasso import AdaptiveLasso
     from debinet.selection.elastic_net import ElasticNet
@@ -55,6 +56,7 @@ _WHERE = {
     "coefficient_path": "debinet.models.coefficient_path",
     "load": "debinet.inference.loading",
     "plm": "debinet.models.plm",
+    "plot_coefficient_path": "debinet.report.curves",
     "plot_intervals": "debinet.report.intervals",
 }
 _MODULES = ("datasets", "exceptions", "testing", "theory")
@@ -82,6 +84,7 @@ __all__ = [
     "exceptions",
     "load",
     "plm",
+    "plot_coefficient_path",
     "plot_intervals",
     "testing",
     "theory",

@@ -1,5 +1,7 @@
 """One list of learners, one list of properties: a new learner is one line here."""
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
@@ -31,6 +33,8 @@ LEARNERS = [
     dn.TangentNet(width=100),
     dn.NadarayaWatson(),
 ]
+if find_spec("torch") is not None:
+    LEARNERS.append(dn.Net(20, epochs=5))
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)

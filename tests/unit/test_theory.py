@@ -673,12 +673,12 @@ def test_coefficients_have_bands_and_truth():
             "upper": [2.0, 3.0, 4.0, 5.0],
         }
     )
-    ax = curves.coefficient_path_plot(frame, {"a$": 1.5})
+    ax = curves.plot_coefficient_path(frame, {"a$": 1.5})
     assert len(ax.collections) == 2
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), [2.0, 1.0])
     ax.figure.canvas.draw()
     with pytest.raises(InputError, match="without lower"):
-        curves.coefficient_path_plot(frame.drop(columns="lower"))
+        curves.plot_coefficient_path(frame.drop(columns="lower"))
 
 
 @pytest.mark.parametrize("draw", [curves.loss_plot, curves.movement_plot])

@@ -133,7 +133,13 @@ def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -
             repr(kind),
             "Use with_vcov('smoother'), which is robust, with groups for clusters.",
         )
-    if not fit.least_squares:
+    if fit.error is not None and kind in {"iid", "HC2", "HC3"}:
+        raise CovarianceError(
+            "vcov='HC0', 'HC1' or 'cluster' after a correction for measurement error",
+            repr(kind),
+            "Use with_vcov('HC1').",
+        )
+    if not fit.least_squares and fit.error is None:
         raise CovarianceError(
             "vcov='smoother', as the mixed-model estimate is no regression of residuals",
             repr(kind),

@@ -40,8 +40,9 @@ def _rebuild(header: dict[str, Any], archive: Any) -> Inference:
     coef = _array(archive, "coef", (repetitions, q))
     R_D = _array(archive, "R_D", (repetitions, rows, q))
     weights = _array(archive, "weights", (rows,)) if "weights" in archive else None
-    influence = (
-        _array(archive, "influence", (repetitions, rows, q)) if "influence" in archive else None
+    influence, D_noise, error = (
+        _array(archive, name, (repetitions, *shape)) if name in archive else None
+        for name, shape in (("influence", (rows, q)), ("D_noise", (q,)), ("error", (q, q)))
     )
     least_squares = archive["least_squares"]
     require(least_squares.dtype == bool and least_squares.shape == (repetitions,), "score")
@@ -62,6 +63,8 @@ def _rebuild(header: dict[str, Any], archive: Any) -> Inference:
                 least_squares=bool(least_squares[k]),
                 noise=None if noise is None else float(noise[k]),
                 noise_df=None if noise_df is None else float(noise_df[k]),
+                D_noise=None if D_noise is None else D_noise[k],
+                error=None if error is None else error[k],
             )
             for k in range(repetitions)
         ),

@@ -36,6 +36,10 @@ class ResidualRegression:
         Standard deviation of the noise, where it was estimated otherwise than from `residuals`.
     noise_df : float, optional
         Degrees of freedom of intervals that rest on it; None if they rest on `residuals`.
+    D_noise : FloatArray of shape (q,), optional
+        Variances of the treatments given Z, where the learner estimates them.
+    error : FloatArray of shape (q, q), optional
+        Covariance of the errors in `R_D` that `coef` is corrected for.
     """
 
     R_y: FloatArray
@@ -46,11 +50,13 @@ class ResidualRegression:
     least_squares: bool = True
     noise: float | None = None
     noise_df: float | None = None
+    D_noise: FloatArray | None = None
+    error: FloatArray | None = None
 
     def __post_init__(self) -> None:
         # Contiguous, so that a result computes the same bits after it was saved and loaded; own
         # copies that cannot be written to, so that it stays what it was.
-        for name in ("R_y", "R_D", "coef", "weights", "influence"):
+        for name in ("R_y", "R_D", "coef", "weights", "influence", "D_noise", "error"):
             value = getattr(self, name)
             if value is not None:
                 own = np.array(value, dtype=np.float64, order="C")
@@ -79,13 +85,18 @@ class ResidualRegression:
 
     @property
     def scores(self) -> FloatArray:
-        """`psi_i = w_i R_D_i e_i`, of shape (n, q): zero on average at a solution."""
-        return (self.w * self.residuals)[:, None] * self.R_D
+        """`psi_i = w_i (R_D_i e_i + error coef)`, (n, q): zero on average at a solution."""
+        scores = (self.w * self.residuals)[:, None] * self.R_D
+        if self.error is None:
+            return scores
+        return scores + np.multiply.outer(self.w, self.error @ self.coef)
 
     @cached_property
     def bread(self) -> FloatArray:
-        """`(R_D' W R_D)^-1`, of shape (q, q)."""
+        """`(R_D' W R_D - sum(w) error)^-1`, of shape (q, q)."""
         gram: FloatArray = self.R_D.T @ (self.w[:, None] * self.R_D)
+        if self.error is not None:
+            gram = gram - self.w.sum() * self.error
         return np.asarray(np.linalg.inv(gram), dtype=np.float64)
 
     @property

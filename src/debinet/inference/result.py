@@ -21,6 +21,7 @@ from debinet.inference.hypotheses import (
     right_hand_side,
     wald_test,
 )
+from debinet.inference.measurement_error import correct_result
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.spread import spread
 from debinet.protocols import FloatArray, IntArray
@@ -179,6 +180,20 @@ class Inference:
         return replace(
             self, **vars(spread(self.regressions, kind, codes)), groups=codes, notes=notes
         )
+
+    def correct_measurement_error(self, sigma2: Any = None) -> Inference:
+        """Return estimates corrected for errors in the residuals of D: the paper's Theorem 2.
+
+        Right if the predictions of D are off by errors that are independent of its true residuals
+        and of the noise in y. For `score="robinson"` and `"dml2"`.
+
+        Parameters
+        ----------
+        sigma2 : float, array of shape (q,), or None
+            Mean squared error of the predictions of each treatment; None takes it from `WideNet`:
+            the variance of the held-out residuals less its noise variance.
+        """
+        return correct_result(self, sigma2)
 
     def wald_test(self, R: Any = None, r: Any = None) -> WaldTest:
         """Test `R coef = r`; by default that all coefficients are zero.

@@ -37,12 +37,9 @@ def save(result: Inference, path: str | PathLike[str]) -> None:
     weights = result.regressions[0].weights
     if weights is not None:
         arrays["weights"] = weights
-    influences = [r.influence for r in result.regressions if r.influence is not None]
-    if influences:
-        arrays["influence"] = np.stack(influences)
-    for name in ("noise", "noise_df"):
+    for name in ("influence", "noise", "noise_df", "D_noise", "error"):
         values = [getattr(regression, name) for regression in result.regressions]
-        if None not in values:
+        if all(value is not None for value in values):
             arrays[name] = np.array(values, dtype=np.float64)
     arrays["least_squares"] = np.array([r.least_squares for r in result.regressions])
     if result.groups is not None:

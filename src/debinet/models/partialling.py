@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from debinet.data.folds import Folds
 from debinet.exceptions import OptionError
 from debinet.inference.regression import require_identified
 from debinet.inference.scores import fold_averaged, pooled
+from debinet.learners.crossfitting import Heldout
 from debinet.models.partialled import PartialledOut, Task
 from debinet.models.structured import mixed_model, structured
+from debinet.protocols import FloatArray
 
 SCORES = ("structured", "gls", "robinson", "dml1", "dml2")
 
@@ -29,7 +34,15 @@ def partial_out(task: Task, score: str) -> PartialledOut:
     if score == "dml1":
         blocks = [fold.test for fold in task.folds]
         return PartialledOut(fold_averaged(R_y, R_D, blocks, data.weights), joint)
-    return PartialledOut(pooled(R_y, R_D, data.weights), joint)
+    regression = replace(pooled(R_y, R_D, data.weights), D_noise=_noise_in_treatments(joint))
+    return PartialledOut(regression, joint)
+
+
+def _noise_in_treatments(joint: Heldout) -> FloatArray | None:
+    """Return the variances (q,) of D given Z, if the learner estimates them in one fit."""
+    models = joint.fits[0].models
+    noise = getattr(models[0], "noise_variance_", None) if len(models) == 1 else None
+    return None if noise is None or len(joint.fits) > 1 else np.asarray(noise[1:])
 
 
 def require_score(score: Any, repetitions: Sequence[Folds]) -> None:

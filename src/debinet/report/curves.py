@@ -104,7 +104,7 @@ def movement_plot(
     return ax
 
 
-def coefficient_path_plot(
+def plot_coefficient_path(
     frame: pd.DataFrame,
     truth: Mapping[str, float] | pd.Series | None = None,
     *,
