@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from debinet import datasets, exceptions, testing, theory
     from debinet.inference.loading import load
     from debinet.inference.result import Inference
+    from debinet.learners.columns import Columns
     from debinet.learners.mean import MeanLearner
     from debinet.learners.net.net import Net
     from debinet.learners.smoothers import NadarayaWatson
+    from debinet.learners.splines import SplineSmoother
+    from debinet.learners.stacking import Stack, stack
     from debinet.learners.tangent import TangentNet
     from debinet.learners.wide import WideNet
     from debinet.models.coefficient_path import coefficient_path
@@ -37,6 +40,7 @@ __version__ = "0.1.0"
 
 _WHERE = {
     "AdaptiveLasso": "debinet.selection.adaptive_lasso",
+    "Columns": "debinet.learners.columns",
     "DebiNet": "debinet.models.debinet",
     "DebiasedLasso": "debinet.models.debiased_lasso",
     "ElasticNet": "debinet.selection.elastic_net",
@@ -51,6 +55,8 @@ _WHERE = {
     "PartiallyLinear": "debinet.models.partially_linear",
     "Slope": "debinet.selection.slope",
     "SparseGroupLasso": "debinet.selection.sparse_group_lasso",
+    "SplineSmoother": "debinet.learners.splines",
+    "Stack": "debinet.learners.stacking",
     "TangentNet": "debinet.learners.tangent",
     "WideNet": "debinet.learners.wide",
     "coefficient_path": "debinet.models.coefficient_path",
@@ -58,11 +64,13 @@ _WHERE = {
     "plm": "debinet.models.plm",
     "plot_coefficient_path": "debinet.report.curves",
     "plot_intervals": "debinet.report.intervals",
+    "stack": "debinet.learners.stacking",
 }
 _MODULES = ("datasets", "exceptions", "testing", "theory")
 
 __all__ = [
     "AdaptiveLasso",
+    "Columns",
     "DebiNet",
     "DebiasedLasso",
     "ElasticNet",
@@ -77,6 +85,8 @@ __all__ = [
     "PartiallyLinear",
     "Slope",
     "SparseGroupLasso",
+    "SplineSmoother",
+    "Stack",
     "TangentNet",
     "WideNet",
     "coefficient_path",
@@ -86,6 +96,7 @@ __all__ = [
     "plm",
     "plot_coefficient_path",
     "plot_intervals",
+    "stack",
     "testing",
     "theory",
 ]

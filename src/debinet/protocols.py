@@ -63,6 +63,21 @@ class FoldLearner(Learner, Protocol):
     ) -> list[Self]: ...
 
 
+@runtime_checkable
+class EnsembleLearner(Learner, Protocol):
+    """A weighted average of learners whose weights come from held-out predictions.
+
+    `members(n)` are the learners for n rows, `weigh` the weights (k, m) of the k members for each
+    output, from their predictions (k, n, m).
+    """
+
+    def members(self, n: int) -> list[Any]: ...
+
+    def weigh(
+        self, predictions: FloatArray, M: FloatArray, sample_weight: FloatArray | None = None
+    ) -> FloatArray: ...
+
+
 @dataclass(frozen=True)
 class Pilot:
     """A first estimate of the coefficients that is linear in the outcome.

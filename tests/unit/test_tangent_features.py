@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from debinet.learners.tangent.factorization import Units, factorize
-from debinet.learners.tangent.features import FeatureMap, draw_directions
+from debinet.learners.tangent.factorization import factorize
+from debinet.learners.tangent.features import HiddenUnits, Units, draw_directions
 from debinet.learners.wide.inputs import column_moments, encode
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 
@@ -30,7 +30,7 @@ def test_the_kernel_converges_like_one_over_the_root_of_width():
     for width in (100, 1600, 25600):
         squared = []
         for seed in range(8):
-            units = FeatureMap(moments, draw_directions(seed, 4, width))(Z)[:, :width]
+            units = HiddenUnits(moments, draw_directions(seed, 4, width))(Z)[:, :width]
             squared.append(((units @ units.T - exact) ** 2).mean())
         scaled.append(np.sqrt(width * np.mean(squared)))
     np.testing.assert_allclose(scaled[1:], scaled[0], rtol=0.4)

@@ -6,8 +6,9 @@ from scipy.optimize import minimize_scalar
 
 import debinet as dn
 from debinet.learners.tangent import TangentNet
-from debinet.learners.tangent import tangent_net as module
-from debinet.learners.tangent.factorization import Units, factorize
+from debinet.learners.tangent import feature_net as module
+from debinet.learners.tangent.factorization import factorize
+from debinet.learners.tangent.features import Units
 from debinet.learners.tangent.tuning import CRITERIA, project
 
 N = 80

@@ -20,7 +20,7 @@ from debinet.exceptions import (
     TooFewRowsError,
 )
 from debinet.learners.tangent import TangentNet, memory
-from debinet.learners.tangent import tangent_net as module
+from debinet.learners.tangent import feature_net as module
 from debinet.learners.wide import WideNet
 from debinet.testing import check_learner
 

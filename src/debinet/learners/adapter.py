@@ -100,11 +100,11 @@ def require_learner(learner: Any) -> None:
             repr(learner),
             hint or "Any scikit-learn regressor will do.",
         )
-    if _has_tags(learner) and is_classifier(learner):
+    if _classifies(learner) and not hasattr(learner, "predict_proba"):
         raise LearnerError(
-            "a regressor",
-            f"the classifier {_named(learner)}",
-            "Use the regressor of the same kind; a 0/1 column is learned as a probability.",
+            "a regressor, or a classifier with probabilities",
+            f"{_named(learner)}, which has no predict_proba",
+            "Use LogisticRegression(), or the regressor of the same kind.",
         )
 
 
@@ -131,6 +131,8 @@ def takes_many_outputs(learner: Any) -> bool:
     """
     if not _has_tags(learner):
         return True
+    if _classifies(learner):
+        return False
     if any(isinstance(part, ONE_PENALTY) for part in _chain(learner)):
         return False
     return bool(get_tags(learner).target_tags.multi_output)
@@ -211,8 +213,25 @@ def guarded(learner: Any, work: Any) -> Any:
 
 
 def _fit(model: Any, Z: FloatArray, target: FloatArray, arguments: dict[str, FloatArray]) -> Any:
-    guarded(model, lambda: model.fit(Z, target, **arguments))
+    labels = _read_classes(model, target) if _classifies(model) else target
+    guarded(model, lambda: model.fit(Z, labels, **arguments))
     return model
+
+
+def _classifies(learner: Any) -> bool:
+    return _has_tags(learner) and is_classifier(learner)
+
+
+def _read_classes(model: Any, target: FloatArray) -> Any:
+    """Return a column of zeros and ones as classes."""
+    if ((target == 0) | (target == 1)).all():
+        return target.astype(np.int64)
+    other = target[(target != 0) & (target != 1)][0]
+    raise LearnerError(
+        f"columns of zeros and ones for the classifier {_named(model)}",
+        f"a column with {other:g} in it",
+        "Use a regressor, or dn.Columns(outcome=regressor, treatments=classifier).",
+    )
 
 
 def _chain(learner: Any) -> Iterator[Any]:
@@ -238,6 +257,10 @@ def _takes_weights(learner: Any) -> bool:
 
 
 def _predict(model: Any, Z: FloatArray) -> FloatArray:
+    if _classifies(model):
+        chances = guarded(model, lambda: np.asarray(model.predict_proba(Z), np.float64))
+        # Of a one, which may be missing from the training rows.
+        return np.asarray(chances @ (np.asarray(model.classes_) == 1))
     predictions: FloatArray = guarded(model, lambda: np.asarray(model.predict(Z), np.float64))
     return predictions
 

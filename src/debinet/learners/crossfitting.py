@@ -20,7 +20,7 @@ from debinet.learners.adapter import (
     set_seeds,
     weight_arguments,
 )
-from debinet.protocols import FloatArray, FoldLearner
+from debinet.protocols import EnsembleLearner, FloatArray, FoldLearner
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,14 @@ class Heldout:
     learner : object
         What to pass to cross-fit other targets on the same Z: a closed-form learner may keep its
         factorization there.
+    note : str
+        What a reader of the results must know of how predictions were made.
     """
 
     predictions: FloatArray
     fits: tuple[FittedLearner, ...]
     learner: Any
+    note: str = ""
 
     def predict(self, Z: FloatArray) -> FloatArray:
         """Predict new rows by the average of the models, as in the paper's Algorithm 4."""
@@ -82,6 +85,8 @@ def cross_fit(
     job = _Job(learner, Z, M, seed, weights)
     if closed_form(learner) and (folds.complementary or folds.in_sample):
         return _in_closed_form(job, folds)
+    if isinstance(learner, EnsembleLearner):
+        return _stacked(job, folds, n_jobs)
     if isinstance(learner, FoldLearner):
         return _all_folds_at_once(job, folds)
     # Threads: the same numerical libraries with the same settings as one worker, so the same
@@ -115,6 +120,61 @@ def _predict_fold(job: _Job, fold: Fold, number: int) -> tuple[FloatArray, Fitte
         weights=None if job.weights is None else job.weights[train],
     )
     return fit.predict(job.Z[fold.test]), fit
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Cross-fitted learners, averaged.
+
+    Attributes
+    ----------
+    parts : tuple of Heldout
+        Of k learners.
+    weights : FloatArray of shape (k, m)
+        Of each learner for each output.
+    """
+
+    parts: tuple[Heldout, ...]
+    weights: FloatArray
+
+    def predict(self, Z: FloatArray) -> FloatArray:
+        """Return predictions (rows of Z, m)."""
+        found = np.array([part.predict(Z) for part in self.parts])
+        return np.asarray(np.einsum("km,knm->nm", self.weights, found))
+
+
+def _stacked(job: _Job, folds: Folds, n_jobs: int | None) -> Heldout:
+    if folds.in_sample:
+        raise OptionError(
+            "held-out predictions to weight learners by",
+            "crossfit=None, whose predictions are of the training rows",
+            "Use crossfit='auto' or a number of folds.",
+        )
+    parts = tuple(
+        cross_fit(
+            member,
+            job.Z,
+            job.M,
+            folds,
+            seed=named_seed(job.seed, "member", k),
+            weights=job.weights,
+            n_jobs=n_jobs,
+        )
+        for k, member in enumerate(job.learner.members(len(job.Z)))
+    )
+    predictions = np.array([part.predictions for part in parts])
+    weights = job.learner.weigh(predictions, job.M, job.weights)
+    names = [type(part.learner).__name__ for part in parts]
+    fit = FittedLearner((Weighted(parts, weights),), np.ones(job.M.shape[1]))
+    combined = np.asarray(np.einsum("km,knm->nm", weights, predictions))
+    return Heldout(combined, (fit,), job.learner, _describe(names, weights))
+
+
+def _describe(names: list[str], weights: FloatArray) -> str:
+    shown = ", ".join(
+        f"{name} {mean:.2f}" for name, mean in zip(names, weights.mean(axis=1), strict=True)
+    )
+    return f"weights of the stacked learners, averaged over outputs: {shown}"
 
 
 def _all_folds_at_once(job: _Job, folds: Folds) -> Heldout:

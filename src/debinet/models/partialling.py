@@ -17,7 +17,7 @@ from debinet.models.partialled import PartialledOut, Task
 from debinet.models.structured import mixed_model, structured
 from debinet.protocols import FloatArray
 
-SCORES = ("structured", "gls", "robinson", "dml1", "dml2")
+SCORES = ("structured", "gls", "robinson", "three-step", "dml1", "dml2")
 
 
 def partial_out(task: Task, score: str) -> PartialledOut:
@@ -35,6 +35,11 @@ def partial_out(task: Task, score: str) -> PartialledOut:
         blocks = [fold.test for fold in task.folds]
         return PartialledOut(fold_averaged(R_y, R_D, blocks, data.weights), joint)
     regression = replace(pooled(R_y, R_D, data.weights), D_noise=_noise_in_treatments(joint))
+    if score == "three-step":
+        # The paper's Algorithm 3: predictions are D coef + f(Z), f a regression of its own.
+        left = data.y - data.D @ regression.coef
+        f = task.cross_fit(joint.learner, left[:, None], "three-step")
+        return PartialledOut(regression, joint, f, regression.coef)
     return PartialledOut(regression, joint)
 
 

@@ -45,12 +45,13 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
         learners that have it in closed form and 5 folds for others; None is the paper's in-sample
         residuals, for learners that cannot overfit.
-    score : {"structured", "gls", "robinson", "dml1", "dml2"}
-        `"robinson"` regresses residuals on residuals. `"structured"` learns the outcome's mean as
-        `g(Z) + E(D|Z) coef`, which is more precise when D explains much of y. `"gls"` is the
-        estimate of the wide network's mixed model: more precise still where E(D|Z) and f are
-        unrelated, biased where they are related. `"dml1"` and `"dml2"` are double machine
-        learning as published.
+    score : {"structured", "gls", "robinson", "three-step", "dml1", "dml2"}
+        `"robinson"` regresses residuals on residuals; `"three-step"` does, too, and predicts by
+        `D coef + f(Z)` with a third regression for f, the paper's Algorithm 3. `"structured"`
+        learns the outcome's mean as `g(Z) + E(D|Z) coef`, which is more precise when D explains
+        much of y. `"gls"` is the estimate of the wide network's mixed model: more precise still
+        where E(D|Z) and f are unrelated, biased where they are related. `"dml1"` and `"dml2"` are
+        double machine learning as published.
     n_jobs : int, optional
         Folds fitted at the same time. The result does not depend on it.
     random_state : int, numpy random generator, or None
@@ -150,7 +151,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             method="Partially linear model",
             outcome=data.outcome,
             facts=_facts(data, learner, repetitions, score),
-            notes=_notes(data, repetitions, resolved.note),
+            notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
             groups=data.groups,
             seed=seed,
         )
@@ -210,8 +211,10 @@ def _facts(data: Dataset, learner: Any, repetitions: Sequence[Folds], score: str
     }
 
 
-def _notes(data: Dataset, repetitions: Sequence[Folds], of_learner: str) -> tuple[str, ...]:
-    notes = [*data.schema.notes, *([of_learner] if of_learner else [])]
+def _notes(
+    data: Dataset, repetitions: Sequence[Folds], of_learner: Sequence[str]
+) -> tuple[str, ...]:
+    notes = [*data.schema.notes, *(note for note in of_learner if note)]
     if repetitions[0].in_sample:
         notes.append(
             "residuals are in-sample: intervals are too narrow if the learner fits noise; "

@@ -6,27 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from debinet.learners.tangent.features import FeatureMap, draw_directions
+from debinet.learners.tangent.features import FeatureMap, Features
 from debinet.learners.tangent.lowrank import LowRank, decompose
 from debinet.learners.tangent.memory import require_memory
-from debinet.learners.wide.inputs import column_moments
 from debinet.protocols import FloatArray, IntArray
-
-
-@dataclass(frozen=True)
-class Units:
-    """Which random network is meant.
-
-    Attributes
-    ----------
-    width : int
-        Number of hidden units.
-    seed : int
-        From which they are drawn.
-    """
-
-    width: int
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -60,7 +43,7 @@ class Factorization:
 
 
 def factorize(
-    Z: FloatArray, weight: FloatArray, units: Units, skips: tuple[float, ...], key: bytes
+    Z: FloatArray, weight: FloatArray, features: Features, skips: tuple[float, ...], key: bytes
 ) -> Factorization:
     """Standardize, compute the features, decompose them: once for every skip weight.
 
@@ -69,23 +52,22 @@ def factorize(
     Z : FloatArray of shape (n, p)
     weight : FloatArray of shape (n,)
         Not negative; rows of weight 0 are left out.
-    units : Units
+    features : Features
     skips : tuple of float
         Weights of the linear part to prepare for.
     key : bytes
         From `fingerprint`.
     """
-    rows, p = np.flatnonzero(weight > 0), Z.shape[1]
-    require_memory(rows.size, units.width + p, len(skips))
+    rows = np.flatnonzero(weight > 0)
+    require_memory(rows.size, features.count(Z.shape[1]), len(skips))
     inside = Z if rows.size == Z.shape[0] else Z[rows]
-    moments = column_moments(inside, weight[rows])
-    feature_map = FeatureMap(moments, draw_directions(units.seed, p, units.width))
+    feature_map = features.make(inside, weight[rows])
     F = feature_map(inside)
     root = np.sqrt(weight[rows])
     centre = root**2 @ F / (root @ root)
     F -= centre
     F *= root[:, None]
     size = float((root @ root) * (centre @ centre))
-    spectra = decompose(F, units.width, skips, size)
+    spectra = decompose(F, feature_map.width, skips, size)
     u = root / np.linalg.norm(root)
     return Factorization(key, feature_map, centre, rows, root, u, spectra)

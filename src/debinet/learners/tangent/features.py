@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from debinet._random import named_generator
-from debinet.learners.wide.inputs import Moments, encode
+from debinet.learners.wide.inputs import Moments, column_moments, encode
 from debinet.learners.wide.kernels import row_chunks
 from debinet.protocols import FloatArray
 
 
+class FeatureMap(Protocol):
+    """Rows z as features: `width` that are penalized as they are, then linear columns."""
+
+    @property
+    def width(self) -> int:
+        """Number of features before the linear ones."""
+
+    @property
+    def count(self) -> int:
+        """Number of features."""
+
+    def __call__(self, Z: FloatArray) -> FloatArray:
+        """Return the features (n, count) of rows (n, p)."""
+
+
 @dataclass(frozen=True)
-class FeatureMap:
+class HiddenUnits:
     r"""Rows z as features `phi(z)`: hidden units, then linear columns.
 
     With :math:`\tilde z = (z / \sqrt p, 1)` of standardized z and `w_r` standard normal, the units
@@ -52,6 +68,41 @@ class FeatureMap:
             units /= np.sqrt(self.width)
         features[:, self.width :] = encoded[:, :-1]
         return features
+
+
+class Features(Protocol):
+    """Which features are meant, before any data are seen; told apart by its `repr`."""
+
+    def count(self, p: int) -> int:
+        """Return the number of features of rows (n, p), the linear ones included."""
+
+    def make(self, Z: FloatArray, weight: FloatArray) -> FeatureMap:
+        """Return the map for rows (n, p) of positive weight."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Random hidden units.
+
+    Attributes
+    ----------
+    width : int
+        Their number.
+    seed : int
+        From which they are drawn.
+    """
+
+    width: int
+    seed: int
+
+    def count(self, p: int) -> int:
+        """Return the number of features of rows (n, p)."""
+        return self.width + p
+
+    def make(self, Z: FloatArray, weight: FloatArray) -> HiddenUnits:
+        """Draw the units for rows (n, p)."""
+        directions = draw_directions(self.seed, Z.shape[1], self.width)
+        return HiddenUnits(column_moments(Z, weight), directions)
 
 
 def draw_directions(seed: int, p: int, width: int) -> FloatArray:

@@ -29,7 +29,7 @@ def require_memory(n: int, features: int, decompositions: int) -> None:
         else "Use "
     )
     raise MemoryLimitError(
-        f"{gigabytes(needed)} of memory for TangentNet on {n} rows and {features} features",
+        f"{gigabytes(needed)} of memory for {n} rows and {features} features",
         gigabytes(available),
-        f"{fixed}fewer hidden units: memory is proportional to width.",
+        f"{fixed}fewer hidden units or knots: memory is proportional to them.",
     )

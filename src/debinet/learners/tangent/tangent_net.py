@@ -7,22 +7,14 @@ from typing import Any, Literal
 import numpy as np
 
 from debinet._random import RandomState, root_seed
-from debinet.data.folds import Folds
 from debinet.exceptions import OptionError
-from debinet.learners.tangent.adjoint import Held, heldout_adjoint
-from debinet.learners.tangent.factorization import Factorization, Units, factorize
-from debinet.learners.tangent.heldout import heldout_predictions
-from debinet.learners.tangent.lowrank import LowRank
-from debinet.learners.tangent.mixed import fit_mixed
-from debinet.learners.tangent.predictor import Predictor, make_predictor, predict
-from debinet.learners.tangent.solution import Solution, solve
+from debinet.learners.tangent.feature_net import FeatureNet
+from debinet.learners.tangent.features import Units
 from debinet.learners.tangent.tuning import CRITERIA
 from debinet.learners.wide.arguments import one_of
-from debinet.learners.wide.network import SpectralNet
-from debinet.protocols import FloatArray, Pilot
 
 
-class TangentNet(SpectralNet):
+class TangentNet(FeatureNet):
     r"""Network of random hidden units whose outgoing weights are trained by ridge regression.
 
     With :math:`\tilde z = (z / \sqrt p, 1)` of standardized z and :math:`w_r` standard normal, a
@@ -97,43 +89,6 @@ class TangentNet(SpectralNet):
     def _network(self) -> Units:
         one_of("tune", self.tune, CRITERIA)
         return Units(_read_width(self.width), root_seed(self.random_state))
-
-    def _decompose(
-        self, Z: FloatArray, weight: FloatArray, network: Any, skips: tuple[float, ...], key: bytes
-    ) -> Factorization:
-        return factorize(Z, weight, network, skips, key)
-
-    def _tune(self, factorization: Factorization, M: FloatArray) -> Solution:
-        return solve(factorization, M, self.tune)
-
-    def _make_predictor(self, factorization: Factorization, solution: Solution) -> Predictor:
-        return make_predictor(factorization, solution)
-
-    def _predict(self, predictor: Predictor, Z: FloatArray) -> FloatArray:
-        return predict(predictor, Z)
-
-    def _hold_out(
-        self,
-        factorization: Factorization,
-        solution: Solution,
-        Z: FloatArray,
-        M: FloatArray,
-        folds: Folds,
-    ) -> FloatArray:
-        return heldout_predictions(factorization, solution, self._predictor, Z=Z, M=M, folds=folds)
-
-    def _fit_mixed(self, factorization: Factorization, y: FloatArray, D: FloatArray) -> Pilot:
-        return fit_mixed(factorization, y, D)
-
-    def _adjoint(
-        self,
-        factorization: Factorization,
-        spectrum: LowRank,
-        time: float,
-        X: FloatArray,
-        folds: Folds,
-    ) -> FloatArray:
-        return heldout_adjoint(Held(factorization, spectrum, time), X, folds)
 
 
 def _read_width(width: Any) -> int:

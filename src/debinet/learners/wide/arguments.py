@@ -51,10 +51,10 @@ def read_weight(sample_weight: Any, n: int) -> FloatArray:
     return weight
 
 
-def skip_weights(skip: Any) -> tuple[float, ...]:
+def skip_weights(skip: Any, auto: tuple[float, ...] = AUTO_SKIPS) -> tuple[float, ...]:
     """Return the skip weights to try."""
     if isinstance(skip, str) and skip == "auto":
-        return AUTO_SKIPS
+        return auto
     if isinstance(skip, (int, float, np.number)) and 0 <= skip < np.inf:
         return (float(skip),)
     raise OptionError(

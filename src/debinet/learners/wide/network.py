@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError, LengthError, OptionError
-from debinet.learners.wide.arguments import read_weight, skip_weights, typed
+from debinet.learners.wide.arguments import AUTO_SKIPS, read_weight, skip_weights, typed
 from debinet.learners.wide.factorization import fingerprint
 from debinet.learners.wide.solution import inverse
 from debinet.protocols import FloatArray, Pilot
@@ -27,6 +27,7 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
     """
 
     skip: Any
+    _auto_skips = AUTO_SKIPS
     _factorization: Any
 
     @abstractmethod
@@ -167,7 +168,7 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
 
     def _factorize(self, Z: FloatArray, weight: FloatArray) -> Any:
         """Return the decompositions for these rows, made anew only if nobody holds them."""
-        network, skips = self._network(), skip_weights(self.skip)
+        network, skips = self._network(), skip_weights(self.skip, self._auto_skips)
         key = fingerprint(Z, weight, network, skips)
         shared = self._share()
         factorization = shared.get(key)

@@ -1,0 +1,119 @@
+"""B-splines of every column, turned so that ridge regression penalizes their curvature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import SplineTransformer
+
+from debinet.learners.wide.inputs import Moments, column_moments
+from debinet.protocols import FloatArray
+
+# Knots span this share of the rows: one outlier would leave the others to a single knot. Beyond
+# them curves stay where they are and only the line goes on: a steep curve continued as a line put
+# single held-out rows thirty standard deviations of the noise away.
+_INSIDE = (0.005, 0.995)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Rows z as features: what is not straight of each column's B-splines, then linear columns.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of the columns of `Z`.
+    splines : SplineTransformer
+        Fitted; k functions for each column.
+    turn : FloatArray of shape (k, k - 2)
+        `D'(DD')^-1`, D the second differences of spline coefficients. With coefficients `turn b`,
+        `|b|^2` is the sum of their squared second differences, the penalty of P-splines; straight
+        lines, which it does not penalize, are the linear columns.
+    scale : FloatArray of shape (p,)
+        Gives the curves of each column a mean square of 1 / p in all.
+    """
+
+    moments: Moments
+    splines: Any
+    turn: FloatArray
+    scale: FloatArray
+
+    @property
+    def width(self) -> int:
+        """Number of features before the linear ones."""
+        return self.scale.size * int(self.turn.shape[1])
+
+    @property
+    def count(self) -> int:
+        """Number of features."""
+        return self.width + self.scale.size
+
+    def __call__(self, Z: FloatArray) -> FloatArray:
+        """Return the features (n, count) of rows (n, p)."""
+        standard, p = self.moments.standardize(Z), self.scale.size
+        features = np.empty((len(Z), self.count))
+        curves = _curves(self.splines, self.turn, standard, p)
+        features[:, : self.width] = (curves * self.scale[:, None]).reshape(len(Z), -1)
+        features[:, self.width :] = standard / np.sqrt(p)
+        return features
+
+
+@dataclass(frozen=True)
+class Splines:
+    """Which splines are meant.
+
+    Attributes
+    ----------
+    knots : int
+        Per column, evenly spaced.
+    degree : int
+        Of the polynomials between them.
+    """
+
+    knots: int
+    degree: int
+
+    def count(self, p: int) -> int:
+        """Return the number of features of rows (n, p)."""
+        return p * (self.knots + self.degree - 2)
+
+    def make(self, Z: FloatArray, weight: FloatArray) -> Curves:
+        """Place the knots for rows (n, p) of positive weight."""
+        moments = column_moments(Z, weight)
+        standard = moments.standardize(Z)
+        splines = SplineTransformer(
+            degree=self.degree, knots=_place(standard, self.knots), extrapolation="constant"
+        ).fit(standard)
+        k = self.knots + self.degree - 1
+        differences = np.diff(np.eye(k), n=2, axis=0)
+        turn = np.asarray(np.linalg.pinv(differences), np.float64)
+        return Curves(moments, splines, turn, _scale(splines, turn, standard, weight))
+
+
+def _scale(splines: Any, turn: FloatArray, standard: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return what gives the curves of each column a mean square of 1 / p in all."""
+    p = standard.shape[1]
+    curves, share = _curves(splines, turn, standard, p), weight / weight.sum()
+    centred = curves - np.einsum("i,ijk->jk", share, curves)
+    energy = np.einsum("i,ijk->j", share, centred**2)
+    # A column of two values has no curve: what rounding leaves of one is not blown up.
+    flat = energy <= 1e-12 * np.einsum("i,ijk->j", share, curves**2)
+    return np.where(flat, 0.0, 1.0 / np.sqrt(p * np.where(flat, 1.0, energy)))
+
+
+def _curves(splines: Any, turn: FloatArray, standard: FloatArray, p: int) -> FloatArray:
+    """Return the curved features (n, p, k - 2), straight lines taken out of each column's."""
+    basis = splines.transform(standard).reshape(len(standard), p, -1)
+    return np.asarray(basis @ turn)
+
+
+def _place(standard: FloatArray, knots: int) -> FloatArray:
+    """Return knots (knots, p), evenly spaced over most of the rows, or all where most are equal."""
+    low, high = np.quantile(standard, _INSIDE, axis=0)
+    least, most = standard.min(axis=0), standard.max(axis=0)
+    narrow = high - low <= 1e-6 * (most - least)
+    low, high = np.where(narrow, least, low), np.where(narrow, most, high)
+    high = np.where(high > low, high, low + 1.0)  # a constant column: any knots will do
+    return np.asarray(np.linspace(low, high, knots))
