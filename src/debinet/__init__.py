@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from debinet.learners.columns import Columns
     from debinet.learners.mean import MeanLearner
     from debinet.learners.net.net import Net
-    from debinet.learners.smoothers import NadarayaWatson
+    from debinet.learners.smoothers import LocalLinear, NadarayaWatson
     from debinet.learners.splines import SplineSmoother
     from debinet.learners.stacking import Stack, stack
     from debinet.learners.tangent import TangentNet
@@ -49,6 +49,7 @@ _WHERE = {
     "GroupLasso": "debinet.selection.group_lasso",
     "Inference": "debinet.inference.result",
     "Lasso": "debinet.selection.lasso",
+    "LocalLinear": "debinet.learners.smoothers",
     "MeanLearner": "debinet.learners.mean",
     "Net": "debinet.learners.net.net",
     "NadarayaWatson": "debinet.learners.smoothers",
@@ -79,6 +80,7 @@ __all__ = [
     "GroupLasso",
     "Inference",
     "Lasso",
+    "LocalLinear",
     "MeanLearner",
     "NadarayaWatson",
     "Net",

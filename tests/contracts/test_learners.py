@@ -31,7 +31,11 @@ LEARNERS = [
     GradientBoostingRegressor(n_estimators=10),
     dn.WideNet(train="first"),
     dn.TangentNet(width=100),
+    dn.SplineSmoother(),
     dn.NadarayaWatson(),
+    dn.LocalLinear(),
+    dn.stack([LinearRegression(), dn.SplineSmoother()]),
+    dn.Columns(LinearRegression(), Ridge()),
 ]
 if find_spec("torch") is not None:
     LEARNERS.append(dn.Net(20, epochs=5))

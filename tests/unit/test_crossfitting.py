@@ -9,7 +9,6 @@ from sklearn.linear_model import (
     Lasso,
     LassoCV,
     LinearRegression,
-    LogisticRegression,
     Ridge,
     RidgeCV,
 )
@@ -18,7 +17,7 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVR
+from sklearn.svm import SVR, LinearSVC
 
 from debinet._random import named_generator
 from debinet.data.crossfit import make_folds
@@ -238,7 +237,7 @@ def test_failures_name_the_learner(data):
             cross_fit(learner, Z, M, leave_one_out(N), seed=0)
 
 
-@pytest.mark.parametrize("learner", [LinearRegression, 3, None, LogisticRegression()])
+@pytest.mark.parametrize("learner", [LinearRegression, 3, None, LinearSVC()])
 def test_what_is_no_learner_is_refused(learner):
     with pytest.raises(LearnerError):
         resolve_learner(learner)

@@ -98,7 +98,7 @@ def error_covariance(fit: ResidualRegression, sigma2: Any) -> FloatArray:
 
 def _require_learned_apart(score: Any) -> None:
     """Require residuals of y that do not contain the residuals of D."""
-    if score not in {"robinson", "dml2"}:
+    if score not in {"robinson", "three-step", "dml2"}:
         raise OptionError(
             "residuals of y and D that were learned apart, by score='robinson' or 'dml2'",
             f"score={score!r}, in which errors of the predictions of D cancel to first order",

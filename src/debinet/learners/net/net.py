@@ -183,7 +183,9 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         Z, M = self._read(Z, M)
         twins = [type(self)(**self.get_params(deep=False)) for _ in rows]
         for twin, seed in zip(twins, seeds, strict=True):
-            twin._read(Z[:2], M[:2])
+            twin.n_features_in_ = self.n_features_in_
+            if hasattr(self, "feature_names_in_"):
+                twin.feature_names_in_ = self.feature_names_in_
             if self.random_state is None:
                 twin.random_state = seed
         return self._fit_rows(twins, Z, M, rows, read_weight(sample_weight, len(Z)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from debinet.learners.smoothers.rows import Rows
+from debinet.learners.smoothers.rows import Neighbourhood, Rows
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -23,12 +23,19 @@ class LocalAverages:
 
     rows: Rows
     weighted: FloatArray
-    neighbours = 1
 
-    def at(self, W: FloatArray, Z: FloatArray, outputs: IntArray) -> FloatArray:
-        """Return the averages (r, k) of k outputs under weights (r, n), at any points Z."""
-        del Z
-        sums = W @ self.weighted[:, np.append(0, 1 + outputs)]
+    @property
+    def needed(self) -> int:
+        """Neighbours that an average needs."""
+        return 1
+
+    def of(self, outputs: IntArray) -> LocalAverages:
+        """Return the same for k of the m outputs."""
+        return LocalAverages(self.rows, self.weighted[:, np.append(0, 1 + outputs)])
+
+    def at(self, near: Neighbourhood) -> FloatArray:
+        """Return the averages (r, m) at r points."""
+        sums = near.W @ self.weighted
         return sums[:, 1:] / sums[:, :1]
 
 

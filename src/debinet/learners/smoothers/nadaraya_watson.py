@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
-
-from debinet.data.folds import Folds
-from debinet.exceptions import FoldError, OptionError
-from debinet.learners.smoothers.local_average import (
-    Rows,
-    average_at,
-    bandwidth_grid,
-    leave_one_out_error,
-)
-from debinet.learners.wide.arguments import read_weight, typed
-from debinet.learners.wide.inputs import column_moments
-from debinet.protocols import FloatArray
+from debinet.learners.smoothers.averages import local_averages
+from debinet.learners.smoothers.rows import Rows
+from debinet.learners.smoothers.smoother import KernelSmoother
+from debinet.learners.smoothers.smoothing import Local
 
 
-class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts the average of the neighbours, weighted by `exp(-|z - z_i|^2 / (2 h^2))`.
+class NadarayaWatson(KernelSmoother):
+    r"""Predicts the average of the neighbours, weighted by a kernel of their distance.
 
-    Inputs are standardized. Every output has a bandwidth h of its own, as y and D may depend on Z
-    in very different ways.
+    .. math:: \hat m(z) = \sum_i K(u_i) m_i / \sum_i K(u_i), \qquad u_i = |z - z_i| / h
+
+    Inputs are standardized, so bandwidths are in standard deviations. Every output has a bandwidth
+    h of its own, as y and D may depend on Z in very different ways; it is infinite, and the
+    prediction the mean, where leave-one-out finds no use for Z.
 
     Parameters
     ----------
-    bandwidth : "loo" or float
-        `"loo"` minimizes the exact leave-one-out error over 40 bandwidths; a number is used for
-        all outputs.
+    bandwidth : "loo", float or array
+        `"loo"` minimizes the exact leave-one-out error over infinity and bandwidths a factor of
+        1.19 apart. A number, which may be infinite, is for all outputs; an array of shape (m,) has
+        one per output, (p,) one per feature, (m, p) both. Where m = p, use shape (m, 1) or (1, p).
+    kernel : {"gaussian", "uniform", "triangle", "epanechnikov", "quadratic", "cosine"}
+        K is :math:`e^{-u^2/2}`, or, up to u = 1, :math:`1`, :math:`1 - u`, :math:`1 - u^2`,
+        :math:`(1 - u^2)^2`, :math:`\cos(\pi u / 2)`. A point with no neighbour in reach takes the
+        nearest one.
+    per_feature : bool
+        Whether `"loo"` chooses a bandwidth per output and feature, one feature after the other;
+        infinite for features of no use. Takes about 15 p m passes over all pairs of rows.
 
     Attributes
     ----------
-    bandwidth_ : FloatArray of shape (m,)
+    bandwidth_ : FloatArray of shape (m,) or (m, p)
+    n_features_in_ : int
+
+    Notes
+    -----
+    One pass over the pairs of rows, a chunk at a time, serves all outputs and bandwidths.
 
     References
     ----------
@@ -50,61 +55,12 @@ class NadarayaWatson(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
     array([[0.25]])
     """
 
-    def __init__(self, bandwidth: str | float = "loo") -> None:
+    def __init__(
+        self, bandwidth: Any = "loo", kernel: str = "gaussian", *, per_feature: bool = False
+    ) -> None:
         self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.per_feature = per_feature
 
-    def fit(self, Z: Any, M: Any, sample_weight: Any = None) -> Self:
-        """Choose the bandwidths.
-
-        Parameters
-        ----------
-        Z : array of shape (n, p)
-        M : array of shape (n,) or (n, m)
-        sample_weight : array of shape (n,), optional
-            Not negative.
-        """
-        Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
-        weight = read_weight(sample_weight, Z.shape[0])
-        self._flat = M.ndim == 1
-        self._moments = column_moments(Z[weight > 0], weight[weight > 0])
-        targets = np.asarray(M, dtype=np.float64).reshape(Z.shape[0], -1)
-        self._rows = Rows(self._moments.standardize(Z), targets, weight)
-        self.bandwidth_ = _bandwidths(self.bandwidth, self._rows)
-        return self
-
-    def predict(self, Z: Any) -> FloatArray:
-        """Return predictions of the shape of `M`, for any rows."""
-        check_is_fitted(self)
-        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
-        return self._shaped(average_at(self._rows, self._moments.standardize(Z), self.bandwidth_))
-
-    def heldout(self, Z: Any, M: Any, folds: Folds, sample_weight: Any = None) -> FloatArray:
-        """Fit on all rows; return averages over the rows outside of each row's fold.
-
-        Exact for any partition, at the bandwidths and the standardization of the fit on all rows.
-        """
-        self.fit(Z, M, sample_weight)
-        codes = folds.codes()
-        outside = self._rows.weight.sum() - np.bincount(codes, self._rows.weight)
-        if (outside <= 0).any():
-            raise FoldError(
-                "rows of positive weight outside of every fold", "none", "Use more folds."
-            )
-        held = average_at(self._rows, self._rows.Z, self.bandwidth_, (codes, codes))
-        return self._shaped(held)
-
-    def _shaped(self, out: FloatArray) -> FloatArray:
-        return out[:, 0] if self._flat else out
-
-
-def _bandwidths(bandwidth: Any, rows: Rows) -> FloatArray:
-    m = rows.M.shape[1]
-    if isinstance(bandwidth, str) and bandwidth == "loo":
-        grid = bandwidth_grid(rows)
-        return np.asarray(grid[leave_one_out_error(rows, grid).argmin(axis=0)])
-    number = isinstance(bandwidth, (int, float, np.number)) and not isinstance(bandwidth, bool)
-    if number and 0 < bandwidth < np.inf:
-        return np.full(m, float(bandwidth))
-    raise OptionError(
-        "bandwidth to be 'loo' or a positive number", repr(bandwidth), "Use bandwidth='loo'."
-    )
+    def _local(self, rows: Rows) -> Local:
+        return local_averages(rows)

@@ -74,6 +74,25 @@ class Points:
         return distance
 
 
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Points, and how much they see of the rows.
+
+    Attributes
+    ----------
+    Z : FloatArray of shape (r, p)
+        The points.
+    W : FloatArray of shape (r, n)
+        Kernel weights, not to be changed; no row is all zero.
+    whole : bool
+        Whether the bandwidths are infinite, so that all rows that may be seen count the same.
+    """
+
+    Z: FloatArray
+    W: FloatArray
+    whole: bool
+
+
 def each_without_itself(rows: Rows) -> Points:
     """Return the rows as points that do not see themselves: leave-one-out."""
     everyone = np.arange(rows.Z.shape[0])

@@ -1,0 +1,110 @@
+"""What `NadarayaWatson` and `LocalLinear` share: all but what is done with the weights."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from debinet.data.folds import Folds
+from debinet.exceptions import FoldError
+from debinet.learners.smoothers.bandwidths import find_bandwidths
+from debinet.learners.smoothers.kernels import KERNELS
+from debinet.learners.smoothers.rows import Points, Rows
+from debinet.learners.smoothers.smoothing import Local, smooth
+from debinet.learners.wide.arguments import one_of, read_weight, typed
+from debinet.learners.wide.inputs import Moments, column_moments
+from debinet.protocols import FloatArray
+
+# Standard deviations beyond which squares would overflow.
+_FAR = 1e100
+
+
+class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Abstract: predictions from neighbours, weighted by a kernel of the distance.
+
+    Attributes
+    ----------
+    bandwidth_ : FloatArray of shape (m,) or (m, p)
+    n_features_in_ : int
+    """
+
+    bandwidth: Any
+    kernel: Any
+    per_feature: Any
+
+    @abstractmethod
+    def _local(self, rows: Rows) -> Local:
+        """Return what is done with the weights of the neighbours."""
+
+    def fit(self, Z: Any, M: Any, sample_weight: Any = None) -> Self:
+        """Choose the bandwidths.
+
+        Parameters
+        ----------
+        Z : array of shape (n, p)
+        M : array of shape (n,) or (n, m)
+        sample_weight : array of shape (n,), optional
+            Not negative.
+        """
+        self._fit(Z, M, sample_weight)
+        return self
+
+    def predict(self, Z: Any) -> FloatArray:
+        """Return predictions of the shape of `M`, for any rows."""
+        check_is_fitted(self)
+        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
+        return self._smooth(Points(_standardize(Z, self._inputs)))
+
+    def heldout(self, Z: Any, M: Any, folds: Folds, sample_weight: Any = None) -> FloatArray:
+        """Fit on all rows; return predictions from the rows outside of each row's fold.
+
+        Exact for any partition, at the bandwidths and the standardization of the fit on all rows.
+        """
+        standardized, weight = self._fit(Z, M, sample_weight)
+        codes = folds.codes()
+        outside = weight.sum() - np.bincount(codes, weight)
+        if (outside <= 0).any():
+            raise FoldError(
+                "rows of positive weight outside of every fold", "none", "Use more folds."
+            )
+        return self._smooth(Points(standardized, (codes, codes[weight > 0])))
+
+    def _fit(self, Z: Any, M: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
+        """Fit; return the standardized inputs and the weights of all rows."""
+        Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
+        weight = read_weight(sample_weight, Z.shape[0])
+        kernel = one_of("kernel", self.kernel, KERNELS)
+        self._flat = M.ndim == 1
+        targets = np.asarray(M, dtype=np.float64).reshape(Z.shape[0], -1)
+        used = weight > 0
+        self._inputs = _without_constants(column_moments(Z[used], weight[used]), Z[used])
+        self._outputs = column_moments(targets[used], weight[used])
+        standardized = _standardize(Z, self._inputs)
+        rows = Rows(
+            standardized[used],
+            self._outputs.standardize(targets[used]),
+            weight[used] / weight[used].mean(),
+        )
+        self._fitted = self._local(rows)
+        self.bandwidth_ = find_bandwidths(self._fitted, kernel, self.bandwidth, self.per_feature)
+        return standardized, weight
+
+    def _smooth(self, points: Points) -> FloatArray:
+        out = smooth(self._fitted, self.kernel, points, self.bandwidth_)
+        out = self._outputs.mean + self._outputs.sd * out
+        return out[:, 0] if self._flat else out
+
+
+def _without_constants(moments: Moments, Z: FloatArray) -> Moments:
+    """Let constant columns standardize to zero for whatever value: they tell no rows apart."""
+    constant = ~moments.standardize(Z).any(axis=0)
+    return replace(moments, sd=np.where(constant, np.inf, moments.sd))
+
+
+def _standardize(Z: FloatArray, moments: Moments) -> FloatArray:
+    return np.clip(moments.standardize(Z), -_FAR, _FAR)
