@@ -50,7 +50,8 @@ class FoldLearner(Learner, Protocol):
     """A learner that fits several sets of rows at once, faster than one after the other.
 
     `fit_folds(Z, M, rows, seeds)` returns one fitted learner per element of `rows`, as separate
-    fits to these rows would, up to rounding; `seeds` are their random states where it has none.
+    fits to these rows would, up to rounding; `seeds` are their random states where it has none,
+    `groups` codes (n,) of rows that it must not split either.
     """
 
     def fit_folds(
@@ -59,7 +60,9 @@ class FoldLearner(Learner, Protocol):
         M: FloatArray,
         rows: Sequence[IntArray],
         seeds: Sequence[int],
+        *,
         sample_weight: FloatArray | None = None,
+        groups: IntArray | None = None,
     ) -> list[Self]: ...
 
 

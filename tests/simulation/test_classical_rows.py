@@ -60,8 +60,9 @@ def run(learner, options, seed):
 
 def runs(name, learner, options):
     found = pd.DataFrame([run(learner, options, seed) for seed in range(RUNS)])
-    print(f"\n{name}, {RUNS} runs\n{found.mean().to_string()}")
-    return found.mean()
+    means = found.mean()
+    print(f"\n{name}, {RUNS} runs\n{means.map('{:.3g}'.format).to_string()}")
+    return means
 
 
 @pytest.mark.sim

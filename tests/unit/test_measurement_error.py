@@ -116,3 +116,19 @@ def test_refuses():
     structured = dn.PartiallyLinear(list(data.truth.index)).fit(data.X, data.y).result_
     with pytest.raises(OptionError, match="robinson"):
         structured.correct_measurement_error(0.1)
+    with pytest.raises(OptionError, match="not corrected yet"):
+        plain.correct_measurement_error(0.1).correct_measurement_error(0.1)
+
+
+@pytest.mark.parametrize("learner", ["wide", dn.SplineSmoother()], ids=str)
+def test_the_learners_own_error_does_not_depend_on_the_scale_of_weights(learner):
+    data = dn.datasets.make_waves(300, random_state=0)
+    found = [
+        dn.PartiallyLinear(list(data.truth.index), learner, score="robinson")
+        .fit(data.X, data.y, sample_weight=np.full(300, scale))
+        .result_.correct_measurement_error()
+        .estimate
+        for scale in (1.0, 10.0, 0.1)
+    ]
+    # penalties are found again for each scale, to a tolerance of their own
+    np.testing.assert_allclose(found, np.tile(found[0], (3, 1)), rtol=1e-3)

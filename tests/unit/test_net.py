@@ -165,6 +165,7 @@ def test_folds_together_are_folds_alone(batch_size):
     together = net.fit_folds(Z, M, rows, [5, 6, 7, 8])
     for seed, part, one in zip([5, 6, 7, 8], rows, together, strict=True):
         alone = clone(net).set_params(random_state=seed).fit(Z[part], M[part])
+        # single precision, and sums in another order over a hundred steps
         np.testing.assert_allclose(alone.predict(Z), one.predict(Z), rtol=1e-3)
         np.testing.assert_array_equal(alone.best_epoch_, one.best_epoch_)
 
@@ -338,6 +339,7 @@ REFUSED = {
     "batch": ({"batch_size": 0}, OptionError, "batch_size"),
     "share": ({"validation_share": 1.0}, OptionError, "validation_share"),
     "standardize": ({"standardize": "outputs"}, OptionError, "standardize"),
+    "standardize 1": ({"standardize": 1}, OptionError, "standardize"),
 }
 
 
@@ -513,3 +515,125 @@ def test_the_path_of_a_coefficient_ends_where_the_estimate_is(crossfit):
     assert (path["left"] > 0).all()
     with pytest.raises(OptionError, match="Net"):
         dn.coefficient_path(dn.PartiallyLinear([0]), X, M[:, 0])
+
+
+def test_groups_stop_training_as_wholes():
+    """Outcomes that belong to groups are not learned by remembering them."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(20), 10)
+    Z = rng.normal(size=(20, 3))[groups] + 0.01 * rng.normal(size=(200, 3))
+    y = rng.normal(size=20)[groups]
+    everything = [np.arange(200)]
+    net = small(hidden=200, epochs=100, random_state=None)
+    split, whole = (
+        net.fit_folds(Z, y, everything, [1], groups=codes)[0] for codes in (None, groups)
+    )
+    assert whole.best_epoch_[0] < split.best_epoch_[0] / 2
+    held = len(whole._network.history.held_loss)
+    assert held >= 1
+    with pytest.raises(TooFewRowsError, match="group"):
+        net.fit_folds(Z, y, everything, [1], groups=np.zeros(200, dtype=np.int64))
+
+
+def test_columns_of_zeros_and_ones_are_the_same_for_all_folds():
+    Z, _ = data()
+    d = (Z[:, 0] > 0).astype(float)
+    d[7] = 5.0
+    rows = [np.arange(60, 120), np.arange(60)]  # only the second sees the 5
+    for net in small().fit_folds(Z, d, rows, [0, 0]):
+        assert not net._network.outputs.logistic.any()
+
+
+def test_others_do_not_change_a_fitted_network():
+    Z, M = data()
+    net = small().fit(Z, M[:, 0])
+    before = net.predict(Z)
+    dn.stack([net, "zero"]).fit(Z[:, :2], M[:, 0])
+    with pytest.raises(OptionError):
+        net.set_params(epochs=0).fit(Z[:, :2], M[:, 0])
+    np.testing.assert_array_equal(net.predict(Z), before)
+
+
+def test_a_maker_that_returns_one_module_is_no_leak():
+    Z, M = data()
+    shared = torch.nn.Linear(3, 2)
+    weight = shared.weight.detach().clone()
+    dn.Net(module=lambda p, m: shared, epochs=3).fit_folds(Z, M, [np.arange(60)] * 2, [0, 1])
+    assert torch.equal(shared.weight, weight)
+
+
+def test_batch_normalization_and_a_last_row():
+    Z, M = data(201)
+
+    def normalized(inputs, outputs):
+        return torch.nn.Sequential(torch.nn.BatchNorm1d(inputs), torch.nn.Linear(inputs, outputs))
+
+    net = dn.Net(module=normalized, validation_share=None, epochs=2, batch_size=100).fit(Z, M)
+    assert np.isfinite(net.predict(Z)).all()
+    with pytest.raises(TrainingError, match="fails"):
+        dn.Net(module=lambda p, m: torch.nn.LSTM(p, m)).fit(Z, M)
+
+
+def test_double_precision_as_torchs_default():
+    Z, M = data()
+    expected = small().fit(Z, M).predict(Z)
+    torch.set_default_dtype(torch.float64)
+    try:
+        np.testing.assert_array_equal(small().fit(Z, M).predict(Z), expected)
+        assert np.isfinite(dn.Net(module=conv, epochs=2).fit(Z, M).predict(Z)).all()
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_modules_in_threads_share_nothing():
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    Z, M = data()
+    X, y = np.column_stack([M[:, 1], Z]), M[:, 0]
+    learner = make_pipeline(StandardScaler(), dn.Net(module=conv, epochs=5))
+    state = torch.random.get_rng_state()
+    found = [
+        dn.PartiallyLinear([0], learner, n_jobs=jobs, random_state=0).fit(X, y).coef_
+        for jobs in (1, 4, 4)
+    ]
+    np.testing.assert_allclose(found, found[:1] * 3, rtol=1e-4)
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+def test_rows_far_away_and_numbers_of_numpy(tmp_path):
+    Z, M = data()
+    with pytest.raises(InputError, match="units"):
+        small().fit(Z, M).predict(Z * 1e60)
+    net = small(hidden=(np.int64(20),), epochs=np.int64(2), standardize=np.True_).fit(Z, M)
+    np.testing.assert_array_equal(net.predict(Z), small(hidden=20, epochs=2).fit(Z, M).predict(Z))
+    net.save(tmp_path / "net.npz")
+    loaded = dn.Net.load(tmp_path / "net.npz")
+    assert (loaded.hidden, loaded.epochs) == ((20,), 2)
+    conv_net = small(module=conv, epochs=2).fit(Z, M)
+    conv_net.save(tmp_path / "conv.npz")
+    with pytest.raises(OptionError, match="module"):
+        dn.Net.load(tmp_path / "conv.npz", module=torch.nn.Linear(3, 2))
+
+
+def test_each_history_ends_where_its_network_did():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(120, 3))
+    y = np.where(np.arange(120) < 60, np.sin(2 * Z[:, 0]), rng.normal(size=120))
+    rows = [np.arange(60), np.arange(60, 120)]
+    together = small(random_state=None, patience=3, epochs=60).fit_folds(Z, y, rows, [0, 1])
+    for seed, part, one in zip([0, 1], rows, together, strict=True):
+        alone = small(random_state=seed, patience=3, epochs=60).fit(Z[part], y[part])
+        assert len(one.history_.train_loss) == len(alone.history_.train_loss)
+        assert one.history_.stopped == alone.history_.stopped
+
+
+def test_a_path_with_open_seeds_is_that_of_the_fit():
+    Z, M = data()
+    X = np.column_stack([M[:, 1], Z])
+    net = small(validation_share=None, epochs=3, random_state=None)
+    model = dn.PartiallyLinear([0], net, crossfit=3, score="robinson", random_state=0)
+    path = dn.coefficient_path(model, X, M[:, 0])
+    np.testing.assert_allclose(path["coef"].iloc[-1], model.fit(X, M[:, 0]).coef_[0], rtol=1e-3)
+    with pytest.raises(OptionError, match="repeats"):
+        dn.coefficient_path(model.set_params(crossfit=(3, 2)), X, M[:, 0])

@@ -294,6 +294,23 @@ def test_duplicated_rows_and_categories():
 
 
 @BOTH
+def test_a_rare_category_is_seen(smoother):
+    Z = (np.arange(200) < 10).astype(float)[:, None]
+    y = 5 * Z[:, 0] + 0.1 * np.random.default_rng(0).normal(size=200)
+    fit = smoother().fit(Z, y)
+    # means of 10 and of 190 rows of noise 0.1
+    np.testing.assert_allclose(fit.predict([[0.0], [1.0]]), [0, 5], atol=0.15)
+
+
+@BOTH
+@EACH_KERNEL
+def test_two_rows_are_enough(smoother, kernel):
+    Z, y = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([1.0, 3.0])
+    held = smoother(kernel=kernel).heldout(Z, y, leave_one_out(2))
+    np.testing.assert_allclose(held, [3, 1], rtol=1e-9)
+
+
+@BOTH
 def test_weights_of_zero_are_absence(smoother):
     Z, M = data()
     weight = np.ones(60)

@@ -105,6 +105,7 @@ def test_columns_of_two_values_and_constants():
     Z = np.column_stack([rng.integers(0, 2, n), rare, np.ones(n), rng.normal(size=n)]).astype(float)
     y = Z[:, 0] + Z[:, 3] ** 2 + 0.1 * rng.normal(size=n)
     smoother = dn.SplineSmoother().fit(Z, y)
+    np.testing.assert_array_equal(smoother._predictor.feature_map.scale[:3], 0)  # lines only
     assert np.mean((smoother.predict(Z) - y) ** 2) < 0.05
     assert np.isfinite(smoother.predict(Z + 3)).all()
 

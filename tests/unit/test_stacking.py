@@ -79,6 +79,8 @@ def test_in_a_partially_linear_model():
     assert "weights of the stacked learners" in first.result_.summary()
     np.testing.assert_array_equal(first.coef_, second.coef_)
     assert np.mean((first.predict(X) - y) ** 2) < 0.2
+    other = dn.stack(["wide", Ridge(), RandomForestRegressor(20)], random_state=5)
+    assert dn.PartiallyLinear([0], other, random_state=0).fit(X, y).coef_ != first.coef_
     with pytest.raises(OptionError, match="crossfit=None"):
         dn.PartiallyLinear([0], learner, crossfit=None).fit(X, y)
 
@@ -136,8 +138,9 @@ def test_columns_with_a_learner_for_each():
     )
     with pytest.raises(OptionError, match="one for each"):
         dn.Columns(Ridge(), [Ridge()]).fit(Z, M)
-    with pytest.raises(LearnerError):
+    with pytest.raises(OptionError):
         dn.Columns(Ridge(), "nothing").fit(Z, M)
+    assert dn.Columns("wide", "zero").fit(Z, M).predict(Z).shape == (200, 3)
 
 
 def test_classifiers_that_do_not_fit():
@@ -157,6 +160,7 @@ def test_three_steps_are_the_papers_algorithm_3(crossfit):
     ).fit(X, y)
     plain = dn.PartiallyLinear([0], Ridge(), crossfit=crossfit, score="robinson", random_state=0)
     np.testing.assert_array_equal(model.coef_, plain.fit(X, y).coef_)
+    np.testing.assert_allclose(model.predict(X), X[:, 0] * model.coef_[0] + model.nuisance(X))
     if crossfit is None:
         f = Ridge().fit(Z, y - X[:, 0] * model.coef_[0])
         np.testing.assert_allclose(model.predict(X), X[:, 0] * model.coef_[0] + f.predict(Z))

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from debinet.exceptions import FileFormatError
+from debinet.exceptions import DebiNetError, FileFormatError
 
 _HEADER_LIMIT = 2**24  # bytes
 Rebuilt = TypeVar("Rebuilt")
@@ -62,7 +62,7 @@ def read_archive(
     try:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             return rebuild(_header(archive, kind), archive)
-    except (FileNotFoundError, IsADirectoryError, PermissionError):
+    except (FileNotFoundError, IsADirectoryError, PermissionError, DebiNetError):
         raise
     except Exception as error:  # a damaged archive can fail in any way; all mean the same
         raise FileFormatError(

@@ -38,6 +38,12 @@ _LEAST_LEFT = 0.01
 def correct_result(result: Inference, sigma2: Any) -> Inference:
     """Return the result with corrected coefficients and the covariance of the corrected scores."""
     _require_learned_apart(result.facts.get("score"))
+    if any(fit.error is not None for fit in result.regressions):
+        raise OptionError(
+            "a result that is not corrected yet",
+            "one that is",
+            "Correct the result of fit, once, with all of sigma2.",
+        )
     fits = tuple(correct(fit, sigma2) for fit in result.regressions)
     kind = "cluster" if result.vcov_type == "cluster" else "HC1"
     return replace(
@@ -82,7 +88,9 @@ def error_covariance(fit: ResidualRegression, sigma2: Any) -> FloatArray:
                 "Pass it, or use learner=WideNet().",
             )
         held = (fit.w[:, None] * fit.R_D**2).sum(axis=0) / fit.w.sum()
-        return np.diag(np.maximum(held - fit.D_noise, 0.0))
+        # The noise is that of a row of weight one; weighted, every row adds as much of it.
+        noise = fit.D_noise * fit.n / fit.w.sum()
+        return np.diag(np.maximum(held - noise, 0.0))
     try:
         values = np.asarray(sigma2, dtype=np.float64)
     except (TypeError, ValueError):

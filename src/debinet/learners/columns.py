@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_seed, root_seed
 from debinet.exceptions import OptionError
-from debinet.learners.adapter import FittedLearner, fit_learner, require_learner
+from debinet.learners.adapter import FittedLearner, fit_learner
+from debinet.learners.named import resolve_learner
 from debinet.learners.wide.arguments import read_weight, typed
 from debinet.protocols import FloatArray
 
@@ -67,8 +68,8 @@ class Columns(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
         weights = None if sample_weight is None else read_weight(sample_weight, len(Z))
         seed = root_seed(self.random_state)
         fits: list[FittedLearner] = []
-        for k, (learner, columns) in enumerate(self._parts(targets.shape[1])):
-            require_learner(learner)
+        for k, (given, columns) in enumerate(self._parts(targets.shape[1])):
+            learner = resolve_learner(given, len(Z)).learner
             part = targets[:, columns]
             fits.append(
                 fit_learner(learner, Z, part, seed=named_seed(seed, "part", k), weights=weights)

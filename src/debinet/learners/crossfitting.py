@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from debinet._random import named_seed
+from debinet._random import named_seed, root_seed
 from debinet.data.folds import Fold, Folds
 from debinet.exceptions import LearnerError, OptionError
 from debinet.learners.adapter import (
@@ -20,7 +20,7 @@ from debinet.learners.adapter import (
     set_seeds,
     weight_arguments,
 )
-from debinet.protocols import EnsembleLearner, FloatArray, FoldLearner
+from debinet.protocols import EnsembleLearner, FloatArray, FoldLearner, IntArray
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ def cross_fit(
     seed: int,
     weights: FloatArray | None = None,
     n_jobs: int | None = None,
+    groups: IntArray | None = None,
 ) -> Heldout:
     """Predict every row of M from models fitted without its fold.
 
@@ -80,9 +81,11 @@ def cross_fit(
         Sample weights.
     n_jobs : int, optional
         Folds fitted at the same time, in threads unless a joblib context says otherwise.
+    groups : IntArray of shape (n, 1) or (n, 2), optional
+        Clusters, for learners that split rows themselves.
     """
     _require_jobs(n_jobs)
-    job = _Job(learner, Z, M, seed, weights)
+    job = _Job(learner, Z, M, seed, weights, groups)
     if closed_form(learner) and (folds.complementary or folds.in_sample):
         return _in_closed_form(job, folds)
     if isinstance(learner, EnsembleLearner):
@@ -108,6 +111,7 @@ class _Job:
     M: FloatArray
     seed: int
     weights: FloatArray | None
+    groups: IntArray | None
 
 
 def _predict_fold(job: _Job, fold: Fold, number: int) -> tuple[FloatArray, FittedLearner]:
@@ -150,15 +154,18 @@ def _stacked(job: _Job, folds: Folds, n_jobs: int | None) -> Heldout:
             "crossfit=None, whose predictions are of the training rows",
             "Use crossfit='auto' or a number of folds.",
         )
+    own = getattr(job.learner, "random_state", None)
+    seed = job.seed if own is None else root_seed(own)
     parts = tuple(
         cross_fit(
             member,
             job.Z,
             job.M,
             folds,
-            seed=named_seed(job.seed, "member", k),
+            seed=named_seed(seed, "member", k),
             weights=job.weights,
             n_jobs=n_jobs,
+            groups=job.groups,
         )
         for k, member in enumerate(job.learner.members(len(job.Z)))
     )
@@ -179,11 +186,10 @@ def _describe(names: list[str], weights: FloatArray) -> str:
 
 def _all_folds_at_once(job: _Job, folds: Folds) -> Heldout:
     rows = [fold.train(len(job.Z)) for fold in folds]
-    seeds = [
-        named_seed(named_seed(job.seed, "fold", k), "random_state", "joint")
-        for k in range(len(rows))
-    ]
-    arguments = weight_arguments(job.learner, job.weights)
+    arguments: dict[str, Any] = {**weight_arguments(job.learner, job.weights)}
+    if job.groups is not None:
+        arguments["groups"] = job.groups[:, 0]
+    seeds = fold_seeds(job.seed, len(rows))
     models = guarded(
         job.learner, lambda: job.learner.fit_folds(job.Z, job.M, rows, seeds, **arguments)
     )
@@ -192,6 +198,11 @@ def _all_folds_at_once(job: _Job, folds: Folds) -> Heldout:
     for fold, fit in zip(folds, fits, strict=True):
         predictions[fold.test] = fit.predict(job.Z[fold.test])
     return Heldout(predictions, fits, job.learner)
+
+
+def fold_seeds(seed: int, count: int) -> list[int]:
+    """Return the random states of the models of all folds, as separate fits would have them."""
+    return [named_seed(named_seed(seed, "fold", k), "random_state", "joint") for k in range(count)]
 
 
 def _in_closed_form(job: _Job, folds: Folds) -> Heldout:

@@ -13,13 +13,14 @@ from debinet.data.dataset import Dataset
 from debinet.exceptions import OptionError
 from debinet.inference.infer import infer
 from debinet.inference.scores import pooled
+from debinet.learners.crossfitting import fold_seeds
 from debinet.learners.net.net import Net
 from debinet.learners.torch_extra import require_torch
 from debinet.models.partially_linear import PartiallyLinear
 
 
 def coefficient_path(
-    model: PartiallyLinear, X: Any, y: Any, *, level: float = 0.95
+    model: PartiallyLinear, X: Any, y: Any, *, groups: Any = None, level: float = 0.95
 ) -> pd.DataFrame:
     """Estimate the coefficients after every epoch of the network's training.
 
@@ -31,7 +32,7 @@ def coefficient_path(
     ----------
     model : PartiallyLinear
         Unfitted or fitted, with a `Net` as its learner. It is not changed.
-    X, y
+    X, y, groups
         As in `PartiallyLinear.fit`.
     level : float
         Confidence level of the intervals (HC3).
@@ -52,19 +53,36 @@ def coefficient_path(
     require_torch()
     from debinet.learners.net.trace import trace_predictions
 
-    data = Dataset.from_any(X, y, model.treatments)
+    data = Dataset.from_any(X, y, model.treatments, groups=groups)
     seed = root_seed(model.random_state)
-    folds = make_folds(
+    repetitions = make_folds(
         model.crossfit,
         data.n,
         named_generator(seed, "folds"),
-        groups=None,
+        groups=data.groups,
         closed_form=False,
         data=(data.D, data.Z, data.y),
-    )[0]
-    own = None if net.random_state is None else root_seed(net.random_state)
-    seeds = [named_seed(seed, "fold", k) if own is None else own for k in range(len(folds))]
-    predictions = trace_predictions(net, data.Z, data.M, folds, seeds=seeds, weight=np.ones(data.n))
+    )
+    if len(repetitions) > 1:
+        raise OptionError(
+            "one partition into folds, for one path",
+            f"crossfit={model.crossfit!r}, which repeats it",
+            "Use crossfit=5 or crossfit=None.",
+        )
+    folds = repetitions[0]
+    # The networks of `fit`: the first repetition's, for all columns together.
+    seeds = fold_seeds(named_seed(named_seed(seed, 0), "joint"), len(folds))
+    if net.random_state is not None:
+        seeds = [root_seed(net.random_state)] * len(folds)
+    predictions = trace_predictions(
+        net,
+        data.Z,
+        data.M,
+        folds,
+        seeds=seeds,
+        weight=np.ones(data.n),
+        groups=None if data.groups is None else data.groups[:, 0],
+    )
     return pd.concat(
         [
             _estimate(data, fitted, level).assign(epoch=epoch)

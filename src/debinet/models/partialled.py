@@ -47,6 +47,7 @@ class Task:
             seed=named_seed(self.seed, *names),
             weights=self.data.weights,
             n_jobs=self.n_jobs,
+            groups=self.data.groups,
         )
 
 

@@ -90,9 +90,11 @@ def draw_weights(
 ) -> list[Any]:
     """Return the weights of one network, layer by layer, and biases behind them if it has any."""
     sizes = [inputs, *architecture.hidden, outputs]
-    weights = [torch.randn(a, b, generator=generator) for a, b in pairwise(sizes)]
+    weights = [
+        torch.randn(a, b, generator=generator, dtype=torch.float32) for a, b in pairwise(sizes)
+    ]
     if architecture.parametrization == "paper":
-        weights[-1] = torch.where(weights[-1] >= 0, 1.0, -1.0)
+        weights[-1] = torch.where(weights[-1] >= 0, 1.0, -1.0).float()
         if architecture.pairs:
             half = architecture.hidden[-1] // 2
             weights[-2][:, half:] = weights[-2][:, :half]
@@ -104,4 +106,4 @@ def draw_weights(
         weight.mul_(((1.0 if last else gain) / weight.shape[0]) ** 0.5)
     if architecture.start == "zero":
         weights[-1].zero_()
-    return weights + [torch.zeros(1, size) for size in sizes[1:]]
+    return weights + [torch.zeros(1, size, dtype=torch.float32) for size in sizes[1:]]

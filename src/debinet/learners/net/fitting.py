@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
 import torch
 
-from debinet.exceptions import OptionError, TrainingError
+from debinet.exceptions import DebiNetError, InputError, OptionError, TrainingError
 from debinet.learners.net.architecture import Architecture, draw_weights
 from debinet.learners.net.history import History
 from debinet.learners.net.outputs import Outputs
-from debinet.learners.net.sample import Inputs, Sample
-from debinet.learners.net.stack import (
+from debinet.learners.net.program import (
     OneModule,
     Perceptrons,
-    Stack,
+    Program,
     State,
     restore_module,
     restore_perceptron,
 )
-from debinet.learners.net.training import Plan, Trained, same_steps, train
+from debinet.learners.net.sample import Inputs, Sample
+from debinet.learners.net.training import VALUES, Plan, Trained, same_steps, train
 from debinet.protocols import FloatArray
 
 # Hidden values of one step of one network up to which training folds together is faster; beyond,
 # one network alone fills the cores and the cache (docs/decisions/0012).
 _TOGETHER = 500_000
-# Hidden values that predictions hold at a time.
-_VALUES = 2**24
+# Numbers that networks trained together may hold: inputs, and hidden values of one step.
+_AT_ONCE = 2**26
+_GENERATOR = Lock()
 
 
 @dataclass(frozen=True)
@@ -58,13 +61,20 @@ class Network:
 
     def predict(self, Z: FloatArray, device: str) -> FloatArray:
         """Return predictions (r, m)."""
-        encoded = self.inputs.encode(Z).astype(np.float32)
+        with np.errstate(over="ignore"):
+            encoded = self.inputs.encode(Z).astype(np.float32)
         best = self.history.best_epoch
         F = np.empty((len(Z), best.size))
         for epoch, state in self.states.items():
             columns = np.flatnonzero(best == epoch)
             values = forward(self.blueprint.restore(state, best.size, device), encoded, device)
             F[:, columns] = values[:, columns]
+        if not np.isfinite(F).all():
+            raise InputError(
+                "rows like those of fit",
+                "rows so far from them that the network's outputs are not finite",
+                "Check the units of Z.",
+            )
         return np.asarray(self.outputs.decode(F))
 
 
@@ -88,7 +98,7 @@ class Blueprint:
         """Units of the widest hidden layer; unknown, so large, for modules."""
         return max(self.architecture.hidden) if self.architecture is not None else 2**31
 
-    def restore(self, state: State, outputs: int, device: str) -> Stack:
+    def restore(self, state: State, outputs: int, device: str) -> Program:
         """Return a stack of one network with stored weights."""
         if self.architecture is not None:
             return restore_perceptron(self.architecture, state, device)
@@ -103,11 +113,11 @@ def fit_networks(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) ->
         and batch * blueprint.width <= _TOGETHER
         and same_steps(samples, plan.optimizer.batch)
     )
-    if together:
-        return _fit(samples, blueprint, plan)
+    rows, inputs = samples[0].train.Z.shape
+    room = max(1, _AT_ONCE // (batch * blueprint.width + rows * inputs)) if together else 1
     networks: list[Network] = []
-    for sample in samples:
-        networks.append(fit_network(sample, blueprint, plan))
+    for first in range(0, len(samples), room):
+        networks += _fit(samples[first : first + room], blueprint, plan)
         if networks[-1].history.stopped == "interrupted":
             break
     return networks
@@ -127,16 +137,18 @@ def _fit(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) -> list[Ne
             )
             for s in samples
         ]
-        stack: Stack = Perceptrons(blueprint.architecture, weights, plan.device)
+        stack: Program = Perceptrons(blueprint.architecture, weights, plan.device)
         return _networks(samples, blueprint, train(stack, samples, plan))
     # Modules may draw from torch's own generator, when they are made and in layers such as
-    # dropout: it is put back afterwards.
-    with torch.random.fork_rng(devices=[]):
+    # dropout. It is put back afterwards, and belongs to one training at a time.
+    with _GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(samples[0].seed)
-        module = make_module(blueprint.module, inputs, outputs)
+        module = make_module(blueprint.module, inputs, outputs).float()
         stack = OneModule(module, outputs, plan.device)
         _probe(stack, inputs, plan.device)
-        return _networks(samples, Blueprint(None, module), train(stack, samples, plan))
+        with _failures_named("a module that can be trained"):
+            trained = train(stack, samples, plan)
+        return _networks(samples, Blueprint(None, module), trained)
 
 
 def _networks(
@@ -155,7 +167,8 @@ def make_module(module: Any, inputs: int, outputs: int) -> Any:
     if isinstance(module, Callable):  # type: ignore[arg-type]
         made = module(inputs, outputs)
         if isinstance(made, torch.nn.Module):
-            return made
+            # A copy: what is made may be one and the same module every time.
+            return deepcopy(made)
     raise OptionError(
         "module to be a torch module, or a function of the numbers of inputs and outputs that "
         "makes one",
@@ -167,27 +180,33 @@ def make_module(module: Any, inputs: int, outputs: int) -> Any:
 def _probe(stack: OneModule, inputs: int, device: str) -> None:
     """Try the module on two rows, so that what does not fit is said before training."""
     stack.set_training(False)
-    try:
-        with torch.no_grad():
-            stack(torch.zeros(1, 2, inputs, device=device))
-    except (RuntimeError, ValueError, TypeError, IndexError) as error:
-        if isinstance(error, TrainingError):
-            raise
-        raise TrainingError(
-            f"a module that takes rows of {inputs} numbers",
-            f"one that fails on them: {error}",
-            "Pass a function of the numbers of inputs and outputs that makes the module.",
-        ) from error
+    with _failures_named(f"a module that takes rows of {inputs} numbers"), torch.no_grad():
+        stack(torch.zeros(1, 2, inputs, dtype=torch.float32, device=device))
     if not stack.parameters():
         raise TrainingError(
             "a module with weights to train", "one without", "Add a layer, or unfreeze one."
         )
 
 
-def forward(stack: Stack, encoded: Any, device: str) -> FloatArray:
+@contextmanager
+def _failures_named(expected: str) -> Iterator[None]:
+    """Turn what a user's module raises, which may be anything, into a typed error."""
+    try:
+        yield
+    except DebiNetError:
+        raise
+    except Exception as error:
+        raise TrainingError(
+            expected,
+            f"one that fails with {type(error).__name__}: {error}",
+            "Pass a function of the numbers of inputs and outputs that makes the module.",
+        ) from error
+
+
+def forward(stack: Program, encoded: Any, device: str) -> FloatArray:
     """Return the outputs (r, m) of a stack of one network for encoded rows (r, inputs)."""
     stack.set_training(False)
-    step = max(1, _VALUES // 10_000)
+    step = max(1, VALUES // 10_000)
     with torch.no_grad():
         parts = [
             stack(torch.from_numpy(encoded[None, start : start + step]).to(device))[0]

@@ -13,7 +13,8 @@ from debinet.learners.net.losses import LOSSES
 from debinet.learners.net.optimizers import Optimizer, default_batch, default_rate
 from debinet.learners.net.sample import Scaling
 from debinet.learners.net.training import Plan
-from debinet.learners.wide.arguments import one_of
+from debinet.learners.wide.arguments import one_of, whole_number
+from debinet.protocols import BoolArray
 
 _WORDS = {
     "activation": tuple(ACTIVATIONS),
@@ -37,16 +38,19 @@ def read_architecture(net: Any) -> Architecture | None:
     )
 
 
-def read_scaling(net: Any) -> Scaling:
-    """Return how rows are scaled."""
-    if net.standardize not in (True, False, "inputs"):
+def read_scaling(net: Any, zero_one: BoolArray) -> Scaling:
+    """Return how rows are scaled; `zero_one` (m,) are the columns of zeros and ones."""
+    word = net.standardize
+    if not (isinstance(word, (bool, np.bool_)) or (isinstance(word, str) and word == "inputs")):
         raise OptionError(
             "standardize to be True, False or 'inputs'",
             repr(net.standardize),
             "Leave it at True unless the columns have one scale.",
         )
     constant = net.module is None and net.parametrization == "paper"
-    return Scaling(net.standardize is not False, net.standardize is True, constant, net.binary)
+    both = isinstance(word, (bool, np.bool_)) and bool(word)
+    logistic = zero_one & (net.binary == "logistic")
+    return Scaling(bool(both or word == "inputs"), both, constant, logistic)
 
 
 def read_plan(net: Any) -> Plan:
@@ -62,12 +66,12 @@ def read_plan(net: Any) -> Plan:
     if isinstance(batch, str) and batch == "auto":
         batch = default_batch(net.optimizer)
     elif batch is not None:
-        batch = _whole("batch_size", batch, "Use 'auto', or None for all rows.")
+        batch = whole_number("batch_size", batch, 1)
     return Plan(
         Optimizer(net.optimizer, float(rate), batch),
         net.loss,
-        _whole("epochs", net.epochs, "Use epochs=200."),
-        _whole("patience", net.patience, "Use patience=20."),
+        whole_number("epochs", net.epochs, 1),
+        whole_number("patience", net.patience, 1),
         read_device(net.device),
         bool(net.progress),
     )
@@ -99,12 +103,6 @@ def read_device(device: Any) -> str:
             "Use device='auto'.",
         ) from error
     return str(device)
-
-
-def _whole(option: str, value: Any, remedy: str) -> int:
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 1:
-        return int(value)
-    raise OptionError(f"{option} to be a whole number, at least 1", repr(value), remedy)
 
 
 def _is_number(value: Any) -> bool:

@@ -38,11 +38,16 @@ class Outputs:
         return np.where(self.logistic, expit(linear), linear)
 
 
-def read_outputs(M: FloatArray, weight: FloatArray, binary: str, standardize: bool) -> Outputs:
+def zeros_and_ones(M: FloatArray) -> BoolArray:
+    """Say which columns (m,) hold both zeros and ones and nothing else."""
+    return np.asarray(((M == 0) | (M == 1)).all(axis=0) & (np.ptp(M, axis=0) > 0))
+
+
+def read_outputs(
+    M: FloatArray, weight: FloatArray, logistic: BoolArray, standardize: bool
+) -> Outputs:
     """Return the outputs that these training rows (n, m) ask for."""
     m = M.shape[1]
-    zero_one = ((M == 0) | (M == 1)).all(axis=0) & (np.ptp(M, axis=0) > 0)
-    logistic = zero_one & (binary == "logistic")
     moments = column_moments(M, weight)
     centre = moments.mean if standardize else np.zeros(m)
     scale = moments.sd if standardize else np.ones(m)

@@ -10,7 +10,7 @@ from debinet._random import named_generator
 from debinet.exceptions import TooFewRowsError
 from debinet.learners.net.outputs import Outputs, read_outputs
 from debinet.learners.wide.inputs import Moments, column_moments
-from debinet.protocols import FloatArray, IntArray
+from debinet.protocols import BoolArray, FloatArray, IntArray
 
 LEAST_ROWS = 4
 
@@ -87,14 +87,14 @@ class Scaling:
         Whether columns are standardized.
     constant : bool
         As in `Inputs`.
-    binary : str
-        As in `Net`.
+    logistic : BoolArray of shape (m,)
+        Columns that are learned as probabilities: known from all rows, the same for all folds.
     """
 
     inputs: bool
     outputs: bool
     constant: bool
-    binary: str
+    logistic: BoolArray
 
 
 def make_sample(
@@ -105,16 +105,21 @@ def make_sample(
     *,
     held_share: float,
     seed: int,
+    groups: IntArray | None = None,
 ) -> Sample:
-    """Split the rows of positive weight and scale them by what is trained on."""
+    """Split the rows of positive weight and scale them by what is trained on.
+
+    Rows of one group, by codes (n,), are held out together.
+    """
     used = np.flatnonzero(weight > 0)
-    train, held = _split(used, held_share, seed)
+    codes = np.arange(used.size) if groups is None else groups[used]
+    train, held = _split(used, codes, held_share, seed)
     weight = weight / weight[used].mean()
     inputs = Inputs(
         column_moments(Z[train], weight[train]) if scaling.inputs else None,
         scaling.constant and scaling.inputs,
     )
-    outputs = read_outputs(M[train], weight[train], scaling.binary, scaling.outputs)
+    outputs = read_outputs(M[train], weight[train], scaling.logistic, scaling.outputs)
 
     def encoded(rows: IntArray) -> Rows:
         return Rows(inputs.encode(Z[rows]), outputs.encode(M[rows]), weight[rows])
@@ -122,14 +127,17 @@ def make_sample(
     return Sample(encoded(train), encoded(held) if held.size else None, inputs, outputs, seed)
 
 
-def _split(used: IntArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
-    held = round(share * used.size)
-    if share > 0 and (held < 1 or used.size - held < LEAST_ROWS):
+def _split(used: IntArray, codes: IntArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
+    """Return rows to train on and rows to hold out, whole groups of them."""
+    order = named_generator(seed, "held out").permutation(np.unique(codes))
+    sizes = np.bincount(codes, minlength=int(codes.max(initial=0)) + 1)[order]
+    chosen = order[np.cumsum(sizes) <= round(share * used.size)] if share > 0 else order[:0]
+    held = np.isin(codes, chosen)
+    if (share > 0 and not held.any()) or np.count_nonzero(~held) < LEAST_ROWS:
         rows = "1 sample" if used.size == 1 else f"{used.size} rows"
         raise TooFewRowsError(
-            f"at least {LEAST_ROWS} rows to train on, and one to stop at",
-            f"{rows} (n_samples = {used.size}), of which a share of {share:g} is held out",
+            f"at least {LEAST_ROWS} rows to train on, and a row or group to stop at",
+            f"{rows} of positive weight (n_samples = {used.size}), a share of {share:g} held out",
             "Pass more rows, or validation_share=None to train for all epochs.",
         )
-    order = named_generator(seed, "held out").permutation(used)
-    return np.sort(order[held:]), np.sort(order[:held])
+    return used[~held], used[held]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from debinet.learners.net.stack import State
+from debinet.learners.net.program import State
 from debinet.protocols import FloatArray, IntArray
 
 # A held-out loss that falls by less than this share has not improved: noise of the last bits

@@ -23,10 +23,15 @@ KIND = Kind("debinet-net", 1, "Net.save")
 def save_net(net: Any, path: str | PathLike[str]) -> None:
     """Write a fitted `Net`. Options that are no plain data (module, generators) are left out."""
     network, history = net._network, net.history_
+    options = {
+        name: _plain(value)
+        for name, value in net.get_params(deep=False).items()
+        if name != "module"
+    }
     plain = {
         name: value
-        for name, value in net.get_params(deep=False).items()
-        if name != "module" and isinstance(value, (str, int, float, bool, tuple, list, type(None)))
+        for name, value in options.items()
+        if isinstance(value, (str, int, float, bool, tuple, list, type(None)))
     }
     architecture = network.blueprint.architecture
     header = {
@@ -58,6 +63,13 @@ def save_net(net: Any, path: str | PathLike[str]) -> None:
     write_archive(path, KIND, header, arrays)
 
 
+def _plain(value: Any) -> Any:
+    """Return numbers of numpy as Python's, which JSON knows."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return [_plain(one) for one in value] if isinstance(value, (tuple, list)) else value
+
+
 def load_net(kind: Any, path: str | PathLike[str], module: Any) -> Any:
     """Read a `Net`; `module` is needed for one that was made from a module."""
     header = read_archive(path, KIND, lambda header, _: header)
@@ -84,12 +96,26 @@ def _rebuild(kind: Any, header: dict[str, Any], archive: Any, module: Any) -> An
     held = archive.get("held_loss", None)
     history = History(archive["train_loss"], held, best, str(header["stopped"]))
     network = Network(inputs, outputs, states, history, blueprint)
+    if module is not None:
+        _require_module_of(network, m)
     require(network.predict(np.zeros((2, p)), "cpu").shape == (2, m), "weights")
     net._take(network, bool(header["flat"]))
     net.n_features_in_ = p
     if header["names"]:
         net.feature_names_in_ = np.array(header["names"], dtype=object)
     return net
+
+
+def _require_module_of(network: Network, m: int) -> None:
+    try:
+        for state in network.states.values():
+            network.blueprint.restore(state, m, "cpu")
+    except (RuntimeError, KeyError) as error:
+        raise OptionError(
+            "the module whose weights the file holds",
+            f"another one: {str(error).splitlines()[0]}",
+            "Pass the module that was trained, or the function that made it.",
+        ) from error
 
 
 def _inputs(header: dict[str, Any], archive: Any) -> Inputs:

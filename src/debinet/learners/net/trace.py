@@ -11,9 +11,9 @@ import numpy as np
 from debinet.data.folds import Fold, Folds
 from debinet.learners.net.fitting import fit_network, forward
 from debinet.learners.net.prepare import prepare
+from debinet.learners.net.program import Program
 from debinet.learners.net.sample import Sample
-from debinet.learners.net.stack import Stack
-from debinet.protocols import FloatArray
+from debinet.protocols import FloatArray, IntArray
 
 
 def trace_predictions(
@@ -24,6 +24,7 @@ def trace_predictions(
     *,
     seeds: Sequence[int],
     weight: FloatArray,
+    groups: IntArray | None = None,
 ) -> FloatArray:
     """Return predictions (epochs, n, m) of all rows by networks that did not see their fold.
 
@@ -31,7 +32,7 @@ def trace_predictions(
     predictions are those of the training rows.
     """
     rows = [fold.train(len(Z)) for fold in folds]
-    prepared = prepare(net, Z, M, rows, seeds=seeds, weight=weight)
+    prepared = prepare(net, Z, M, rows, seeds=seeds, weight=weight, groups=groups)
     plan = replace(prepared.plan, patience=prepared.plan.epochs)
     found = np.empty((plan.epochs, *M.shape))
     for fold, sample in zip(folds, prepared.samples, strict=True):
@@ -44,11 +45,11 @@ def trace_predictions(
 
 def _watcher(
     found: FloatArray, fold: Fold, sample: Sample, Z: FloatArray, device: str
-) -> Callable[[int, Stack], None]:
+) -> Callable[[int, Program], None]:
     """Return what notes, after each epoch, the predictions of a fold's held-out rows."""
     encoded = sample.inputs.encode(Z[fold.test]).astype(np.float32)
 
-    def look(epoch: int, stack: Stack) -> None:
+    def look(epoch: int, stack: Program) -> None:
         found[epoch - 1, fold.test] = sample.outputs.decode(forward(stack, encoded, device))
 
     return look

@@ -14,14 +14,14 @@ from debinet.exceptions import TrainingError
 from debinet.learners.net.history import History
 from debinet.learners.net.losses import Loss, mean_over_rows
 from debinet.learners.net.optimizers import Optimizer
+from debinet.learners.net.program import Program, State
 from debinet.learners.net.progress import counted
 from debinet.learners.net.sample import Rows, Sample
 from debinet.learners.net.snapshots import Snapshots
-from debinet.learners.net.stack import Stack, State
 from debinet.protocols import FloatArray
 
 # Hidden values (networks x rows x units) that are held at a time when nothing is trained.
-_VALUES = 2**24
+VALUES = 2**24
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Plan:
     patience: int
     device: str
     progress: bool = False
-    watch: Callable[[int, Stack], None] | None = None
+    watch: Callable[[int, Program], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class _Tensors:
     sizes: tuple[int, ...]
 
 
-def train(stack: Stack, samples: Sequence[Sample], plan: Plan) -> list[Trained]:
+def train(stack: Program, samples: Sequence[Sample], plan: Plan) -> list[Trained]:
     """Train the K networks of `stack`, each on its own sample.
 
     An interruption (Ctrl-C) ends training early; the histories say so, and the caller decides.
@@ -105,10 +105,9 @@ def train(stack: Stack, samples: Sequence[Sample], plan: Plan) -> list[Trained]:
             if plan.watch is not None:
                 plan.watch(epoch, stack)
             if held is not None and run.finished(epoch, plan.patience):
-                run.stopped = "patience"
                 break
     except KeyboardInterrupt:
-        run.stopped = "interrupted"
+        run.interrupted = True
     return run.results(stack, held is not None)
 
 
@@ -119,20 +118,22 @@ class _Run:
         self.snapshots = snapshots
         self.train: list[FloatArray] = []
         self.held: list[FloatArray] = []
-        self.done = [False] * len(snapshots)
-        self.stopped = "epochs"
+        # The epoch at which each network ran out of patience, 0 before it has.
+        self.ended = [0] * len(snapshots)
+        self.interrupted = False
 
-    def look(self, epoch: int, losses: FloatArray, stack: Stack) -> None:
+    def look(self, epoch: int, losses: FloatArray, stack: Program) -> None:
         for k, snapshots in enumerate(self.snapshots):
-            if not self.done[k]:
+            if not self.ended[k]:
                 snapshots.look(epoch, losses[k], partial(stack.state, k))
 
     def finished(self, epoch: int, patience: int) -> bool:
         for k, snapshots in enumerate(self.snapshots):
-            self.done[k] = self.done[k] or snapshots.idle(epoch) >= patience
-        return all(self.done)
+            if not self.ended[k] and snapshots.idle(epoch) >= patience:
+                self.ended[k] = epoch
+        return all(self.ended)
 
-    def results(self, stack: Stack, stops: bool) -> list[Trained]:
+    def results(self, stack: Program, stops: bool) -> list[Trained]:
         epochs = len(self.held) if stops else len(self.train)
         if not stops:
             for k, snapshots in enumerate(self.snapshots):
@@ -140,22 +141,22 @@ class _Run:
         shape = (0, len(self.snapshots), self.snapshots[0].best_epoch.size)
         curves = np.array(self.train[:epochs]) if epochs else np.empty(shape)
         held = np.array(self.held) if epochs else np.empty(shape)
-        return [
-            Trained(
-                snapshots.states,
-                History(
-                    curves[:, k],
-                    held[:, k] if stops else None,
-                    snapshots.best_epoch,
-                    self.stopped,
-                ),
-            )
-            for k, snapshots in enumerate(self.snapshots)
-        ]
+        found = []
+        for k, snapshots in enumerate(self.snapshots):
+            own = slice(self.ended[k] or epochs)
+            held_loss = held[own, k] if stops else None
+            history = History(curves[own, k], held_loss, snapshots.best_epoch, self._why(k))
+            found.append(Trained(snapshots.states, history))
+        return found
+
+    def _why(self, k: int) -> str:
+        if self.ended[k]:
+            return "patience"
+        return "interrupted" if self.interrupted else "epochs"
 
 
 def _run_epoch(
-    stack: Stack, loss: Loss, optimizer: Any, batches: Iterator[tuple[Any, Any, Any]]
+    stack: Program, loss: Loss, optimizer: Any, batches: Iterator[tuple[Any, Any, Any]]
 ) -> FloatArray:
     """Go through the rows once and return their losses (K, m)."""
     stack.set_training(True)
@@ -189,25 +190,35 @@ def _batches(
         order[k, n:] = torch.arange(n, longest)
     order = order.to(plan.device)
     networks = torch.arange(len(rows.sizes), device=plan.device)[:, None]
-    for start in range(0, longest, size):
-        chosen = order[:, start : start + size]
+    count = _steps(longest, size)
+    for step in range(count):
+        end = longest if step == count - 1 else (step + 1) * size
+        chosen = order[:, step * size : end]
         yield rows.Z[networks, chosen], rows.M[networks, chosen], rows.weight[networks, chosen]
+
+
+def _steps(n: int, batch: int) -> int:
+    """Return the batches of n rows; a last row alone joins the batch before it.
+
+    Layers such as batch normalization cannot do with one row.
+    """
+    return max(1, -(-(n - 1) // batch))
 
 
 def same_steps(samples: Sequence[Sample], batch: int | None) -> bool:
     """Whether all samples have as many batches, so that their networks can be trained in step."""
     if batch is None:
         return True
-    return len({-(-len(sample.train.M) // batch) for sample in samples}) == 1
+    return len({_steps(len(sample.train.M), batch) for sample in samples}) == 1
 
 
-def _evaluate(stack: Stack, held: _Tensors, loss: Loss) -> FloatArray:
+def _evaluate(stack: Program, held: _Tensors, loss: Loss) -> FloatArray:
     """Return the losses (K, m) of the held-out rows."""
     stack.set_training(False)
     K, n, m = held.M.shape
-    total = torch.zeros(K, m, device=held.M.device)
+    total = torch.zeros(K, m, dtype=torch.float32, device=held.M.device)
     # A guess of the width is enough to bound the memory.
-    step = max(1, _VALUES // max(1, K * 10_000))
+    step = max(1, VALUES // max(1, K * 10_000))
     with torch.no_grad():
         for start in range(0, n, step):
             part = slice(start, start + step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from debinet.learners.smoothers.kernels import kernel_weights
+from debinet.learners.smoothers.kernels import rough_weights
 from debinet.learners.smoothers.leave_one_out import best
 from debinet.learners.smoothers.rows import Neighbourhood, each_without_itself
 from debinet.learners.smoothers.smoothing import Local, smooth
@@ -12,13 +12,15 @@ from debinet.protocols import FloatArray
 
 # A bandwidth is multiplied or divided by these, one after the other, in sweeps over all features.
 _FACTORS = (4.0, 2.0, np.sqrt(2.0))
-# Where a feature starts that was of no use so far; and the least bandwidth, in standard deviations.
+# In standard deviations: where a feature starts that was of no use so far; below what a bandwidth
+# does not become infinite any more, once infinity was tried; and the least bandwidth.
 _START = 2.0
+_NARROW = 1.0
 _LEAST = 1e-3
 
 
 def search_features(local: Local, kernel: str, start: FloatArray) -> FloatArray:
-    """Return bandwidths (m, p) at which changing one of them does not reduce the error.
+    """Return bandwidths (m, p), each the best of what was tried given the others.
 
     Parameters
     ----------
@@ -54,7 +56,8 @@ def _error(local: Local, kernel: str, bandwidth: FloatArray) -> FloatArray:
 def _candidates(h: FloatArray, factor: float) -> FloatArray:
     """Return what to try (4, m), from large to small: infinity, more, the same, less."""
     around = np.where(np.isinf(h), _START, h)
-    return np.maximum([np.full(h.size, np.inf), around * factor, around, around / factor], _LEAST)
+    widest = np.where((h < _NARROW) & (factor < _FACTORS[0]), h, np.inf)
+    return np.maximum([widest, around * factor, around, around / factor], _LEAST)
 
 
 def _errors_along(
@@ -75,7 +78,7 @@ def _errors_along(
             for c in np.flatnonzero(tried[:, j] != bandwidth[j, k]):
                 np.multiply(along, tried[c, j] ** -2.0, out=scaled)
                 scaled += rest
-                W = kernel_weights(kernel, scaled, 1.0, out=scaled)
+                W = rough_weights(kernel, scaled)
                 whole = np.isinf(tried[c, j]) and not others[j].any()
                 near = Neighbourhood(rows.Z[part], W, bool(whole))
                 error = rows.M[part, j] - one.at(near)[:, 0]

@@ -95,6 +95,15 @@ def kernel_weights(
     return weights
 
 
+def rough_weights(kernel: str, distance: FloatArray) -> FloatArray:
+    """Overwrite distances, in bandwidths, by weights of seven digits, twice as fast."""
+    if kernel != "gaussian":
+        return kernel_weights(kernel, distance, 1.0, out=distance)
+    distance -= distance.min(axis=1, keepdims=True)
+    distance *= -0.5
+    return np.exp(distance, out=distance, dtype=np.float32, casting="unsafe")
+
+
 def descend(kernel: str, distance: FloatArray, bandwidths: FloatArray) -> Iterator[FloatArray]:
     """Yield the weights for every bandwidth of a grid, each in memory that the next ones reuse.
 

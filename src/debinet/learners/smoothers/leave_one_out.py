@@ -61,7 +61,7 @@ def bandwidth_grid(local: Local, kernel: str) -> FloatArray:
 
 
 def _usual_distances(rows: Rows, needed: int) -> tuple[float, float]:
-    """Return the median distances from the `needed`-th neighbour and from any other row.
+    """Return the median distances from the `needed`-th neighbour and from any row that differs.
 
     Of rows at even steps of their distance from the centre, which is the same sample in whatever
     order the rows come.
@@ -73,4 +73,5 @@ def _usual_distances(rows: Rows, needed: int) -> tuple[float, float]:
     distance[np.arange(sample.size), sample] = np.inf
     kth = min(needed, n - 1) - 1
     near = np.partition(distance, kth, axis=1)[:, kth]
-    return float(np.median(near)), float(np.median(distance[np.isfinite(distance)]))
+    different = distance[np.isfinite(distance) & (distance > 0)]
+    return float(np.median(near)), float(np.median(different)) if different.size > 0 else 0.0

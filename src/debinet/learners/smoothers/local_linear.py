@@ -30,7 +30,7 @@ class LocalLinear(KernelSmoother):
         K, as for `NadarayaWatson`.
     per_feature : bool
         Whether `"loo"` chooses a bandwidth per output and feature, one feature after the other; a
-        feature of infinite bandwidth acts linearly. Takes about 15 p m passes over all pairs of
+        feature of infinite bandwidth acts linearly. Takes up to 9 p m passes over all pairs of
         rows.
 
     Attributes

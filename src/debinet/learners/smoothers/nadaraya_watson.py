@@ -31,7 +31,7 @@ class NadarayaWatson(KernelSmoother):
         nearest one.
     per_feature : bool
         Whether `"loo"` chooses a bandwidth per output and feature, one feature after the other;
-        infinite for features of no use. Takes about 15 p m passes over all pairs of rows.
+        infinite for features of no use. Takes up to 9 p m passes over all pairs of rows.
 
     Attributes
     ----------

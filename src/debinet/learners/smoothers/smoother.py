@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
@@ -24,7 +24,7 @@ from debinet.protocols import FloatArray
 _FAR = 1e100
 
 
-class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract: predictions from neighbours, weighted by a kernel of the distance.
 
     Attributes

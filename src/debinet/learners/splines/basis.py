@@ -98,8 +98,9 @@ def _scale(splines: Any, turn: FloatArray, standard: FloatArray, weight: FloatAr
     curves, share = _curves(splines, turn, standard, p), weight / weight.sum()
     centred = curves - np.einsum("i,ijk->jk", share, curves)
     energy = np.einsum("i,ijk->j", share, centred**2)
-    # A column of two values has no curve: what rounding leaves of one is not blown up.
-    flat = energy <= 1e-12 * np.einsum("i,ijk->j", share, curves**2)
+    # A column of two values has no curve beside its line.
+    two = np.array([np.unique(column).size <= 2 for column in standard.T])
+    flat = two | (energy <= 1e-12 * np.einsum("i,ijk->j", share, curves**2))
     return np.where(flat, 0.0, 1.0 / np.sqrt(p * np.where(flat, 1.0, energy)))
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
-
-from debinet.exceptions import OptionError
 from debinet.learners.splines.basis import Splines
 from debinet.learners.tangent.feature_net import FeatureNet
 from debinet.learners.tangent.tuning import CRITERIA
-from debinet.learners.wide.arguments import one_of
+from debinet.learners.wide.arguments import one_of, whole_number
 
 
 class SplineSmoother(FeatureNet):
@@ -77,12 +74,4 @@ class SplineSmoother(FeatureNet):
 
     def _network(self) -> Splines:
         one_of("tune", self.tune, CRITERIA)
-        return Splines(_whole("knots", self.knots, 3), _whole("degree", self.degree, 1))
-
-
-def _whole(option: str, value: Any, least: int) -> int:
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
-        return int(value)
-    raise OptionError(
-        f"{option} to be a whole number, at least {least}", repr(value), "Leave it out."
-    )
+        return Splines(whole_number("knots", self.knots, 3), whole_number("degree", self.degree, 1))

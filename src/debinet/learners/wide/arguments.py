@@ -62,6 +62,17 @@ def skip_weights(skip: Any, auto: tuple[float, ...] = AUTO_SKIPS) -> tuple[float
     )
 
 
+def whole_number(option: str, value: Any, least: int) -> int:
+    """Require a whole number that is not too small."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
+        return int(value)
+    raise OptionError(
+        f"{option} to be a whole number, at least {least}",
+        repr(value),
+        f"Leave {option} out for the default.",
+    )
+
+
 def one_of(option: str, value: Any, table: Mapping[str, Any]) -> str:
     """Require a value of an option that is a key of `table`."""
     if isinstance(value, str) and value in table:

@@ -14,7 +14,7 @@ from debinet.learners.net.architecture import ACTIVATIONS, Architecture
 State = dict[str, Any]  # names to numpy arrays
 
 
-class Stack(Protocol):
+class Program(Protocol):
     """What training needs of K networks."""
 
     def __call__(self, Z: Any) -> Any:
