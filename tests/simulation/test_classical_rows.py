@@ -33,14 +33,20 @@ TABLE_1 = {
         (0.58e-5, 44.0, 44.87),
     ),
 }
-# Not in the paper: nothing is asked of them here.
+# Not in the paper; with the share of intervals that docs/classical.md says they cover, at most or
+# at least. Ten runs: a coverage of 0.95 falls below 0.7 once in 1000 choices of seeds.
 OTHERS = {
     "DML DT, a tree for each column": (
         MultiOutputRegressor(TREE),
         {"crossfit": 5, "score": "dml1"},
+        (0.0, 0.5),
     ),
-    "DML boosting": (HistGradientBoostingRegressor(), {"crossfit": 5, "score": "dml1"}),
-    "splines": (dn.SplineSmoother(), {}),
+    "DML boosting": (
+        HistGradientBoostingRegressor(),
+        {"crossfit": 5, "score": "dml1"},
+        (0.0, 0.5),
+    ),
+    "splines": (dn.SplineSmoother(), {}, (0.7, 1.0)),
 }
 
 
@@ -78,5 +84,6 @@ def test_rows_of_table_1(name):
 @pytest.mark.sim
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_rows(name):
-    found = runs(name, *OTHERS[name])
-    assert np.isfinite(found).all()
+    learner, options, (least, most) = OTHERS[name]
+    found = runs(name, learner, options)
+    assert least <= found["covers"] <= most

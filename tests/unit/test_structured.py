@@ -8,7 +8,8 @@ from sklearn.linear_model import LinearRegression
 
 import debinet as dn
 from debinet.exceptions import CovarianceError, OptionError
-from debinet.learners.wide.inputs import column_moments, encode
+from debinet.learners.moments import column_moments
+from debinet.learners.wide.inputs import encode
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 
 N = 80

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from debinet.learners.moments import column_moments
 from debinet.learners.tangent.factorization import factorize
 from debinet.learners.tangent.features import HiddenUnits, Units, draw_directions
-from debinet.learners.wide.inputs import column_moments, encode
+from debinet.learners.wide.inputs import encode
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 
 

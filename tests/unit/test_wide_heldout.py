@@ -6,8 +6,9 @@ from sklearn.linear_model import Ridge
 
 from debinet.data.folds import Fold, Folds, k_folds, leave_one_out, no_folds
 from debinet.exceptions import FoldError, LengthError
+from debinet.learners.moments import column_moments
 from debinet.learners.wide import WideNet
-from debinet.learners.wide.inputs import column_moments, encode
+from debinet.learners.wide.inputs import encode
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.protocols import HeldoutLearner
 

@@ -5,8 +5,9 @@ import pytest
 from scipy.special import erf
 
 from debinet.exceptions import OptionError
+from debinet.learners.moments import column_moments
 from debinet.learners.wide.activations import ACTIVATIONS, LEAKY_SLOPE
-from debinet.learners.wide.inputs import column_moments, encode
+from debinet.learners.wide.inputs import encode
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 
 FUNCTIONS = {

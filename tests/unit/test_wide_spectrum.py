@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
+from debinet.learners.moments import column_moments
 from debinet.learners.wide import spectrum as module
 from debinet.learners.wide.filters import FILTERS
-from debinet.learners.wide.inputs import column_moments, encode
+from debinet.learners.wide.inputs import encode
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.learners.wide.spectrum import decompose
 

@@ -9,10 +9,10 @@ from debinet.exceptions import MemoryLimitError
 def bytes_needed(n: int, p: int) -> int:
     """Return the peak of a fit on n rows and p columns: two p x p and six n x p matrices.
 
-    The Gram matrix is one p x p matrix, shared by all regressions and gone before the covariance,
-    the other one, is made; a second is the copy that the result keeps for itself, or, with a
-    penalty chosen by cross-validation, the Gram matrix of the training rows. The n x p matrices are
-    the data as read, standardized, what is left of each column, and three that the result keeps.
+    The Gram matrix is one p x p matrix, shared by all regressions and gone before the covariance is
+    made; the second is its inverse, where penalties are small, or, with a penalty chosen by
+    cross-validation, the Gram matrix of the training rows. The n x p matrices are the data as read,
+    standardized, what is left of each column, and three that the result keeps.
     """
     return 8 * (2 * p * p + 6 * n * p)
 

@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from debinet._random import RandomState, named_seed, root_seed
 from debinet.exceptions import OptionError
 from debinet.learners.adapter import FittedLearner, fit_learner
+from debinet.learners.arguments import read_data, read_new_rows, read_weight
 from debinet.learners.named import resolve_learner
-from debinet.learners.wide.arguments import read_weight, typed
 from debinet.protocols import FloatArray
 
 
@@ -63,8 +63,8 @@ class Columns(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
         M : array of shape (n,) or (n, m)
         sample_weight : array of shape (n,), optional
         """
-        Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
-        targets = np.asarray(M, dtype=np.float64).reshape(len(Z), -1)
+        Z, M = read_data(self, Z, M)
+        targets = M.reshape(len(Z), -1)
         weights = None if sample_weight is None else read_weight(sample_weight, len(Z))
         seed = root_seed(self.random_state)
         fits: list[FittedLearner] = []
@@ -80,7 +80,7 @@ class Columns(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
     def predict(self, Z: Any) -> FloatArray:
         """Return predictions of the shape of `M`, for any rows."""
         check_is_fitted(self, "_fits")
-        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
+        Z = read_new_rows(self, Z)
         out = np.column_stack([fit.predict(Z) for fit in self._fits])
         return np.asarray(out[:, 0] if self._flat else out)
 

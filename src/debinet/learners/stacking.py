@@ -8,14 +8,14 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from debinet._random import RandomState, named_generator, root_seed
 from debinet.data.folds import k_folds
 from debinet.exceptions import OptionError
+from debinet.learners.arguments import read_data, read_new_rows, read_weight, whole_number
 from debinet.learners.crossfitting import cross_fit
 from debinet.learners.named import resolve_learner
-from debinet.learners.wide.arguments import read_weight, typed
 from debinet.protocols import FloatArray
 
 # How much more a weights' sum of one counts than the rows: enough to hold to 1e-6.
@@ -95,11 +95,15 @@ class Stack(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
         M : array of shape (n,) or (n, m)
         sample_weight : array of shape (n,), optional
         """
-        Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
-        targets = np.asarray(M, dtype=np.float64).reshape(len(Z), -1)
+        Z, M = read_data(self, Z, M)
+        targets = M.reshape(len(Z), -1)
         weights = None if sample_weight is None else read_weight(sample_weight, len(Z))
         seed = root_seed(self.random_state)
-        folds = k_folds(len(Z), self._folds(len(Z)), named_generator(seed, "folds"))
+        folds = k_folds(
+            len(Z),
+            min(whole_number("folds", self.folds, 2), len(Z)),
+            named_generator(seed, "folds"),
+        )
         stacked = cross_fit(self, Z, targets, folds, seed=seed, weights=weights)
         self.weights_ = stacked.fits[0].models[0].weights
         self._combined, self._flat = stacked.fits[0], M.ndim == 1
@@ -108,15 +112,9 @@ class Stack(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
     def predict(self, Z: Any) -> FloatArray:
         """Return predictions of the shape of `M`, for any rows."""
         check_is_fitted(self, "weights_")
-        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
+        Z = read_new_rows(self, Z)
         out = self._combined.predict(Z)
         return np.asarray(out[:, 0] if self._flat else out)
-
-    def _folds(self, n: int) -> int:
-        whole = isinstance(self.folds, (int, np.integer)) and not isinstance(self.folds, bool)
-        if whole and self.folds >= 2:
-            return min(int(self.folds), n)
-        raise OptionError("folds to be a whole number, at least 2", repr(self.folds), "Use 5.")
 
 
 def stack(learners: Sequence[Any], *, folds: int = 5, random_state: RandomState = None) -> Stack:

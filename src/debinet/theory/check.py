@@ -19,13 +19,13 @@ import numpy as np
 
 from debinet._random import RandomState, root_seed
 from debinet.exceptions import OptionError
+from debinet.learners.arguments import whole_number
 from debinet.protocols import FloatArray
 from debinet.theory.convergence import Convergence, trace_frame
 from debinet.theory.following import Course, Plan, follow
 from debinet.theory.inputs import (
     read_rows,
     read_targets,
-    require_count,
     require_memory,
     require_positive,
 )
@@ -82,7 +82,7 @@ def check_convergence(
     looks : int
         At how many times after the start kernel and weights are recorded, more of them early.
     progress : bool
-        Whether to show a bar, if tqdm is installed.
+        Whether to show a bar.
     random_state : int, numpy random generator, or None
         Seed of the initial weights.
 
@@ -103,10 +103,10 @@ def check_convergence(
     """
     rows, seed = read_rows(Z), root_seed(random_state)
     targets = read_targets(M, len(rows))
-    width, outputs = require_count(width, "width", 1), targets.values.shape[1]
+    width, outputs = whole_number("width", width, 1), targets.values.shape[1]
     require_share(delta)
     H, rate = kernel_and_rate(rows, activation, train)
-    plan = make_plan(rate, step, time, require_count(looks, "looks", 1))
+    plan = make_plan(rate, step, time, whole_number("looks", looks, 1))
     _require_room(len(rows), outputs, width)
     network = draw_network(rows.shape[1], outputs, width, activation, seed)
     course = follow(network, rows, targets.values, H=H, plan=plan, progress=progress)

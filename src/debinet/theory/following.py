@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from scipy.linalg import eigvalsh
 
 from debinet.exceptions import TrainingError
+from debinet.learners.progress import counted
 from debinet.protocols import FloatArray, IntArray
-from debinet.theory.descent import State, descend
+from debinet.theory.descent import descend
 from debinet.theory.finite import finite_kernel, kernel_distance
 from debinet.theory.network import Network
 
@@ -102,7 +99,7 @@ def follow(
         Rows, targets, limiting kernel.
     plan : Plan
     progress : bool
-        Whether to show a bar, if tqdm is installed.
+        Whether to show a bar.
     """
     errors = np.empty((plan.steps + 1, M.shape[1]))
     looks: list[Look] = []
@@ -113,7 +110,7 @@ def follow(
     try:
         # a diverging run overflows before it is noticed
         with np.errstate(over="ignore", invalid="ignore"):
-            for k, state in enumerate(_shown(states, plan.steps + 1, progress)):
+            for k, state in enumerate(counted(states, progress, "step", plan.steps + 1)):
                 errors[k] = (state.residuals**2).sum(axis=0)
                 _require_descent(errors[0], errors[k], k, plan.step)
                 done = k + 1
@@ -176,11 +173,3 @@ def _require_descent(start: FloatArray, now: FloatArray, k: int, step: float) ->
             f"{step:.3g}",
             "Use a smaller step, below Rate.largest_step = 2 / lambda_max, or leave step out.",
         )
-
-
-def _shown(states: Iterator[State], total: int, progress: bool) -> Iterable[State]:
-    if not progress or find_spec("tqdm") is None:
-        return states
-    bar: Any = import_module("tqdm").tqdm
-    shown: Iterable[State] = bar(states, total=total, unit="step", leave=False)
-    return shown

@@ -105,18 +105,6 @@ def require_unit_rows(Z: FloatArray) -> None:
         )
 
 
-def require_count(value: Any, name: str, least: int) -> int:
-    """Return `value` if it is a whole number of at least `least`."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise OptionError(
-            f"{name} to be a whole number, at least {least}",
-            repr(value),
-            f"Pass, for example, {name}={max(least, 10)}.",
-        )
-    return int(value)
-
-
 def require_positive(value: Any, name: str) -> float:
     """Return `value` if it is a finite number above 0."""
     number = isinstance(value, (int, float, np.integer, np.floating))

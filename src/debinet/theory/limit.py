@@ -9,10 +9,11 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from debinet.exceptions import InputError, OptionError
+from debinet.learners.arguments import whole_number
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.protocols import FloatArray
 from debinet.theory.directions import closest_pair, require_distinct_directions
-from debinet.theory.inputs import read_rows, require_count, require_memory, require_unit_rows
+from debinet.theory.inputs import read_rows, require_memory, require_unit_rows
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Rate:
             Number of outputs besides the first.
         """
         require_share(delta)
-        outputs = 1 + require_count(q, "q", 0)
+        outputs = 1 + whole_number("q", q, 0)
         return float(outputs) ** 5 * float(self.n) ** 6 / (delta**3 * self.lambda_0**4)
 
 

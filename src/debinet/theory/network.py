@@ -12,10 +12,10 @@ from scipy.special import erf
 
 from debinet._random import RandomState, named_generator, root_seed
 from debinet.exceptions import InputError
+from debinet.learners.arguments import whole_number
 from debinet.learners.wide.activations import LEAKY_SLOPE
 from debinet.learners.wide.kernels import Architecture
 from debinet.protocols import BoolArray, FloatArray
-from debinet.theory.inputs import require_count
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def draw_network(
     ((3, 50), (50, 2))
     """
     rng = named_generator(root_seed(random_state), "two-layer network")
-    p, outputs = require_count(p, "p", 1), require_count(outputs, "outputs", 1)
-    width = require_count(width, "width", 1)
+    p, outputs = whole_number("p", p, 1), whole_number("outputs", outputs, 1)
+    width = whole_number("width", width, 1)
     W = rng.standard_normal((p, width))
     A = rng.choice(np.array([-1.0, 1.0]), size=(width, outputs))
     return Network(W, A, activation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,13 +11,14 @@ import numpy as np
 import torch
 
 from debinet.exceptions import OptionError
+from debinet.learners.arguments import whole_number
+from debinet.learners.wide.activations import ACTIVATIONS as LIMITS
+from debinet.learners.wide.activations import LEAKY_SLOPE
 
-# gain = 1 / E[a(x)^2] for x ~ N(0, 1): rows of unit length keep it through hidden layers, as in
-# the kernels of the wide network.
 ACTIVATIONS = {
-    "relu": (torch.relu, 2.0),
-    "leaky_relu": (torch.nn.functional.leaky_relu, 2.0 / (1 + 0.01**2)),
-    "tanh": (torch.tanh, 1.0 / 0.394294),
+    "relu": torch.relu,
+    "leaky_relu": partial(torch.nn.functional.leaky_relu, negative_slope=LEAKY_SLOPE),
+    "tanh": torch.tanh,
 }
 
 
@@ -47,19 +49,12 @@ class Architecture:
     start: str = "zero"
 
     def __post_init__(self) -> None:
-        if not self.hidden or not all(isinstance(m, int) and m > 0 for m in self.hidden):
-            raise OptionError(
-                "hidden to be one positive number of units per hidden layer",
-                repr(self.hidden),
-                "Use hidden=(1000,) for the paper's network.",
-            )
         if self.pairs and self.hidden[-1] % 2:
             raise OptionError(
                 "an even number of units in the last hidden layer, as they start in pairs",
                 repr(self.hidden),
                 "Add a unit, or use start='random'.",
             )
-
         if (self.parametrization, self.train, self.start) == ("standard", "first", "zero"):
             raise OptionError(
                 "weights of the first layer that move",
@@ -73,16 +68,20 @@ class Architecture:
         """Whether hidden units start in pairs that cancel."""
         return self.parametrization == "paper" and self.start == "zero"
 
+    @cached_property
+    def gain(self) -> float:
+        """`1 / E[a(x)^2]`, x ~ N(0, 1): rows keep their length, as in the wide network's kernel."""
+        return 1.0 / float(LIMITS[self.activation].energy(np.ones(1))[0])
+
 
 def read_hidden(hidden: Any) -> tuple[int, ...]:
     """Return the widths that a user may give as a number, a tuple or a list."""
-    if isinstance(hidden, (int, np.integer)) and not isinstance(hidden, bool):
-        return (int(hidden),)
-    if isinstance(hidden, (tuple, list)) and all(isinstance(m, (int, np.integer)) for m in hidden):
-        return tuple(int(m) for m in hidden)
-    raise OptionError(
-        "hidden to be the units of each hidden layer", repr(hidden), "Use hidden=(1000,)."
-    )
+    layers = hidden if isinstance(hidden, (tuple, list)) else (hidden,)
+    if not layers:
+        raise OptionError(
+            "hidden to be the units of each hidden layer", repr(hidden), "Use hidden=(1000,)."
+        )
+    return tuple(whole_number("hidden", units, 1) for units in layers)
 
 
 def draw_weights(
@@ -100,10 +99,9 @@ def draw_weights(
             weights[-2][:, half:] = weights[-2][:, :half]
             weights[-1][half:] = -weights[-1][:half]
         return weights
-    gain = ACTIVATIONS[architecture.activation][1]
     for layer, weight in enumerate(weights):
         last = layer == len(weights) - 1
-        weight.mul_(((1.0 if last else gain) / weight.shape[0]) ** 0.5)
+        weight.mul_(((1.0 if last else architecture.gain) / weight.shape[0]) ** 0.5)
     if architecture.start == "zero":
         weights[-1].zero_()
     return weights + [torch.zeros(1, size, dtype=torch.float32) for size in sizes[1:]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -32,10 +33,15 @@ class Loss:
     logistic: Any
     offset: Any
 
+    @cached_property
+    def _any_logistic(self) -> bool:
+        # Asked once: on a graphics card every answer waits for all that was asked before.
+        return bool(self.logistic.any())
+
     def of_rows(self, F: Any, targets: Any) -> Any:
         """Return the loss (K, b, m) of every row and output."""
         squares = LOSSES[self.name](F, targets)
-        if not self.logistic.any():
+        if not self._any_logistic:
             return squares
         # Both are computed everywhere; the targets of the others are no probabilities, but finite.
         odds = binary_cross_entropy_with_logits(F + self.offset, targets, reduction="none")

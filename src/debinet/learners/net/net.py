@@ -8,11 +8,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from debinet._random import RandomState, root_seed
+from debinet.learners.arguments import read_data, read_new_rows, read_weight
 from debinet.learners.torch_extra import require_torch
-from debinet.learners.wide.arguments import read_weight, typed
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -193,7 +193,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self, "history_")
         from debinet.learners.net.options import read_device
 
-        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
+        Z = read_new_rows(self, Z)
         out = self._network.predict(Z, read_device(self.device))
         return np.asarray(out[:, 0] if self._flat else out)
 
@@ -229,11 +229,11 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
 
         # What is learned of the columns goes to this record first: a failed fit changes nothing.
         read = type(self)()
-        Z, M = typed(validate_data, read, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
+        Z, M = read_data(read, Z, M)
         prepared = prepare(
             self,
             Z,
-            np.asarray(M, dtype=np.float64).reshape(len(Z), -1),
+            M.reshape(len(Z), -1),
             [np.arange(len(Z))] if rows is None else rows,
             seeds=[root_seed(net.random_state) for net in nets],
             weight=read_weight(sample_weight, len(Z)),

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 from debinet.exceptions import OptionError
+from debinet.learners.arguments import one_of, whole_number
 from debinet.learners.net.architecture import ACTIVATIONS, Architecture, read_hidden
 from debinet.learners.net.losses import LOSSES
 from debinet.learners.net.optimizers import Optimizer, default_batch, default_rate
 from debinet.learners.net.sample import Scaling
 from debinet.learners.net.training import Plan
-from debinet.learners.wide.arguments import one_of, whole_number
 from debinet.protocols import BoolArray
 
 _WORDS = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from debinet.learners.wide.inputs import column_moments
+from debinet.learners.moments import column_moments
 from debinet.protocols import BoolArray, FloatArray
 
 

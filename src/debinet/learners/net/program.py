@@ -57,7 +57,7 @@ class Perceptrons:
     def __call__(self, Z: Any) -> Any:
         """Return outputs (K, b, m) of inputs (K, b, p)."""
         paper = self.architecture.parametrization == "paper"
-        activation, gain = ACTIVATIONS[self.architecture.activation]
+        activation, gain = ACTIVATIONS[self.architecture.activation], self.architecture.gain
         values = Z
         for layer in range(self.layers):
             weight, last = self.tensors[layer], layer == self.layers - 1
@@ -76,13 +76,12 @@ class Perceptrons:
 
     def state(self, k: int) -> State:
         """Return a copy of the weights of network k."""
-        return {str(i): tensor[k].detach().cpu().numpy().copy() for i, tensor in self._named()}
+        return {
+            str(i): tensor[k].detach().cpu().numpy().copy() for i, tensor in enumerate(self.tensors)
+        }
 
     def set_training(self, training: bool) -> None:
         """Do nothing; these layers are the same in training."""
-
-    def _named(self) -> list[tuple[int, Any]]:
-        return list(enumerate(self.tensors))
 
 
 class OneModule:

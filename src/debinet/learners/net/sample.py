@@ -8,8 +8,8 @@ import numpy as np
 
 from debinet._random import named_generator
 from debinet.exceptions import TooFewRowsError
+from debinet.learners.moments import Moments, column_moments
 from debinet.learners.net.outputs import Outputs, read_outputs
-from debinet.learners.wide.inputs import Moments, column_moments
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
 LEAST_ROWS = 4

@@ -10,12 +10,12 @@ import numpy as np
 
 from debinet.data.archive import Kind, read_archive, require, write_archive
 from debinet.exceptions import OptionError
+from debinet.learners.moments import Moments
 from debinet.learners.net.architecture import Architecture
 from debinet.learners.net.fitting import Blueprint, Network, make_module
 from debinet.learners.net.history import History
 from debinet.learners.net.outputs import Outputs
 from debinet.learners.net.sample import Inputs
-from debinet.learners.wide.inputs import Moments
 
 KIND = Kind("debinet-net", 1, "Net.save")
 

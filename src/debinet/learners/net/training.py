@@ -15,9 +15,9 @@ from debinet.learners.net.history import History
 from debinet.learners.net.losses import Loss, mean_over_rows
 from debinet.learners.net.optimizers import Optimizer
 from debinet.learners.net.program import Program, State
-from debinet.learners.net.progress import counted
 from debinet.learners.net.sample import Rows, Sample
 from debinet.learners.net.snapshots import Snapshots
+from debinet.learners.progress import counted
 from debinet.protocols import FloatArray
 
 # Hidden values (networks x rows x units) that are held at a time when nothing is trained.
@@ -94,7 +94,7 @@ def train(stack: Program, samples: Sequence[Sample], plan: Plan) -> list[Trained
     if held is not None:
         run.look(0, _evaluate(stack, held, loss), stack)
     try:
-        for epoch in counted(range(1, plan.epochs + 1), plan.progress, "training"):
+        for epoch in counted(range(1, plan.epochs + 1), plan.progress, "epoch"):
             batches = _batches(rows, plan, generators)
             run.train.append(_run_epoch(stack, loss, optimizer, batches))
             if held is not None:

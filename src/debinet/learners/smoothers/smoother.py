@@ -8,16 +8,16 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError
+from debinet.learners.arguments import one_of, read_data, read_new_rows, read_weight
+from debinet.learners.moments import Moments, column_moments
 from debinet.learners.smoothers.bandwidths import find_bandwidths
 from debinet.learners.smoothers.kernels import KERNELS
 from debinet.learners.smoothers.rows import Points, Rows
 from debinet.learners.smoothers.smoothing import Local, smooth
-from debinet.learners.wide.arguments import one_of, read_weight, typed
-from debinet.learners.wide.inputs import Moments, column_moments
 from debinet.protocols import FloatArray
 
 # Standard deviations beyond which squares would overflow.
@@ -57,7 +57,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # t
     def predict(self, Z: Any) -> FloatArray:
         """Return predictions of the shape of `M`, for any rows."""
         check_is_fitted(self)
-        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
+        Z = read_new_rows(self, Z)
         return self._smooth(Points(_standardize(Z, self._inputs)))
 
     def heldout(self, Z: Any, M: Any, folds: Folds, sample_weight: Any = None) -> FloatArray:
@@ -76,11 +76,11 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # t
 
     def _fit(self, Z: Any, M: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
         """Fit; return the standardized inputs and the weights of all rows."""
-        Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
+        Z, M = read_data(self, Z, M)
         weight = read_weight(sample_weight, Z.shape[0])
         kernel = one_of("kernel", self.kernel, KERNELS)
         self._flat = M.ndim == 1
-        targets = np.asarray(M, dtype=np.float64).reshape(Z.shape[0], -1)
+        targets = M.reshape(Z.shape[0], -1)
         used = weight > 0
         self._inputs = _without_constants(column_moments(Z[used], weight[used]), Z[used])
         self._outputs = column_moments(targets[used], weight[used])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from debinet.learners.arguments import one_of, whole_number
 from debinet.learners.splines.basis import Splines
 from debinet.learners.tangent.feature_net import FeatureNet
 from debinet.learners.tangent.tuning import CRITERIA
-from debinet.learners.wide.arguments import one_of, whole_number
 
 
 class SplineSmoother(FeatureNet):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from debinet.learners.moments import column_moments
 from debinet.learners.tangent.factorization import Factorization
 from debinet.learners.tangent.lowrank import LowRank
 from debinet.learners.tangent.smoother import Smoother
 from debinet.learners.tangent.solution import learned_share
 from debinet.learners.wide.contrasts import Contrasts
-from debinet.learners.wide.inputs import column_moments
 from debinet.protocols import FloatArray, Pilot
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from debinet.learners.moments import Moments, column_moments
 from debinet.learners.tangent.factorization import Factorization
 from debinet.learners.tangent.tuning import CRITERIA, Projected, project
-from debinet.learners.wide.inputs import Moments, column_moments
 from debinet.learners.wide.tuning import tune
 from debinet.protocols import FloatArray, IntArray
 

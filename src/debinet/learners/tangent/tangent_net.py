@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-import numpy as np
+from typing import Literal
 
 from debinet._random import RandomState, root_seed
-from debinet.exceptions import OptionError
+from debinet.learners.arguments import one_of, whole_number
 from debinet.learners.tangent.feature_net import FeatureNet
 from debinet.learners.tangent.features import Units
 from debinet.learners.tangent.tuning import CRITERIA
-from debinet.learners.wide.arguments import one_of
 
 
 class TangentNet(FeatureNet):
@@ -88,15 +85,4 @@ class TangentNet(FeatureNet):
 
     def _network(self) -> Units:
         one_of("tune", self.tune, CRITERIA)
-        return Units(_read_width(self.width), root_seed(self.random_state))
-
-
-def _read_width(width: Any) -> int:
-    whole = isinstance(width, (int, np.integer)) and not isinstance(width, bool)
-    if whole and width >= 1:
-        return int(width)
-    raise OptionError(
-        "width to be a whole number of hidden units, at least 1",
-        repr(width),
-        "Use width=2000 or less.",
-    )
+        return Units(whole_number("width", self.width, 1), root_seed(self.random_state))

@@ -7,7 +7,8 @@ from hashlib import sha256
 
 import numpy as np
 
-from debinet.learners.wide.inputs import Moments, column_moments, encode
+from debinet.learners.moments import Moments, column_moments
+from debinet.learners.wide.inputs import encode
 from debinet.learners.wide.kernels import Architecture, kernel_matrices
 from debinet.learners.wide.memory import require_memory
 from debinet.learners.wide.spectrum import Spectrum, decompose

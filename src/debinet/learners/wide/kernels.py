@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from debinet.exceptions import OptionError
+from debinet.learners.arguments import whole_number
 from debinet.learners.wide.activations import ACTIVATIONS
 from debinet.protocols import FloatArray
 
@@ -36,12 +36,7 @@ class Architecture:
     train: str = "all"
 
     def __post_init__(self) -> None:
-        if not _is_count(self.depth):
-            raise OptionError(
-                "depth to be a whole number of hidden layers, at least 1",
-                repr(self.depth),
-                "Use depth=1 for the paper's network.",
-            )
+        whole_number("depth", self.depth, 1)
         if self.activation not in ACTIVATIONS:
             raise OptionError(
                 f"activation to be one of {', '.join(map(repr, ACTIVATIONS))}",
@@ -54,11 +49,6 @@ class Architecture:
                 repr(self.train),
                 "Use train='first' for the paper's H-infinity, train='all' otherwise.",
             )
-
-
-def _is_count(value: Any) -> bool:
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return whole and bool(value >= 1)
 
 
 def kernel_matrix(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from debinet.learners.moments import column_moments
 from debinet.learners.wide.contrasts import Contrasts
 from debinet.learners.wide.factorization import Factorization
-from debinet.learners.wide.inputs import column_moments
 from debinet.learners.wide.spectrum import Spectrum
 from debinet.protocols import FloatArray, Pilot
 

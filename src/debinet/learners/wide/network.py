@@ -8,12 +8,13 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError, LengthError, OptionError
-from debinet.learners.wide.arguments import AUTO_SKIPS, read_weight, skip_weights, typed
+from debinet.learners.arguments import read_data, read_new_rows, read_weight
 from debinet.learners.wide.factorization import fingerprint
+from debinet.learners.wide.skips import AUTO_SKIPS, skip_weights
 from debinet.learners.wide.solution import inverse
 from debinet.protocols import FloatArray, Pilot
 
@@ -78,14 +79,14 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         sample_weight : array of shape (n,), optional
             Not negative. Rows of weight 0 are as good as absent.
         """
-        Z, M = self._read(Z, M)
+        Z, M = read_data(self, Z, M)
         self._solve(Z, M, read_weight(sample_weight, Z.shape[0]))
         return self
 
     def predict(self, Z: Any) -> FloatArray:
         """Return predictions of the shape of `M`, for any rows."""
         check_is_fitted(self)
-        Z = typed(validate_data, self, Z, reset=False, dtype=np.float64)
+        Z = read_new_rows(self, Z)
         out = self._predict(self._predictor, Z)
         return out[:, 0] if self._flat else out
 
@@ -102,7 +103,7 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         folds : Folds
             A partition of the rows, each part predicted from all others.
         """
-        Z, M = self._read(Z, M)
+        Z, M = read_data(self, Z, M)
         _require_partition(folds, Z.shape[0])
         factorization, solution = self._solve(Z, M, read_weight(sample_weight, Z.shape[0]))
         out = self._hold_out(factorization, solution, Z, M.reshape(Z.shape[0], -1), folds)
@@ -118,7 +119,7 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         y : array of shape (n,)
         D : array of shape (n, q)
         """
-        Z, M = self._read(Z, np.column_stack([y, D]))
+        Z, M = read_data(self, Z, np.column_stack([y, D]))
         factorization = self._factorize(Z, read_weight(sample_weight, Z.shape[0]))
         inside = M[factorization.rows]
         pilot = self._fit_mixed(factorization, inside[:, 0], inside[:, 1:])
@@ -149,10 +150,6 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
     def forget(self) -> None:
         """Let go of the decompositions, which only further fits to the same Z would need."""
         self._factorization = None
-
-    def _read(self, Z: Any, M: Any) -> tuple[FloatArray, FloatArray]:
-        Z, M = typed(validate_data, self, Z, M, dtype=np.float64, multi_output=True, y_numeric=True)
-        return Z, np.asarray(M, dtype=np.float64)
 
     def _solve(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> tuple[Any, Any]:
         factorization = self._factorize(Z, weight)

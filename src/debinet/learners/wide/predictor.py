@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from debinet.learners.moments import Moments
 from debinet.learners.wide.factorization import Factorization
-from debinet.learners.wide.inputs import Moments, encode
+from debinet.learners.wide.inputs import encode
 from debinet.learners.wide.kernels import Architecture, kernel_matrix, row_chunks
 from debinet.learners.wide.solution import Solution
 from debinet.protocols import FloatArray

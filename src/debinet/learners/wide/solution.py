@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from debinet.learners.moments import Moments, column_moments
 from debinet.learners.wide.factorization import Factorization
 from debinet.learners.wide.filters import SpectralFilter
-from debinet.learners.wide.inputs import Moments, column_moments
 from debinet.learners.wide.tuning import CRITERIA, StoppingPath, Tuned, time_grid, tune
 from debinet.protocols import FloatArray, IntArray
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from debinet.data.folds import Folds
+from debinet.learners.arguments import one_of
 from debinet.learners.wide.adjoint import Held, heldout_adjoint
-from debinet.learners.wide.arguments import one_of
 from debinet.learners.wide.factorization import Factorization, factorize
 from debinet.learners.wide.filters import FILTERS
 from debinet.learners.wide.heldout import heldout_predictions

@@ -1,4 +1,4 @@
-"""Arguments of the wide and the tangent network, read and checked."""
+"""Arguments that all learners of the library take, read and checked."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from debinet.exceptions import InputError, LengthError, OptionError, TooFewRowsError
 from debinet.protocols import FloatArray
-
-# Without the linear part, and with one that dominates: on linear truths the second wins by far.
-AUTO_SKIPS = (0.0, 10.0)
 
 
 def typed(validate: Any, *args: Any, **kwargs: Any) -> Any:
@@ -24,6 +22,20 @@ def typed(validate: Any, *args: Any, **kwargs: Any) -> Any:
             f"this: {error}",
             "Clean or reshape the data first.",
         ) from error
+
+
+def read_data(estimator: Any, Z: Any, M: Any) -> tuple[FloatArray, FloatArray]:
+    """Return finite Z (n, p) and M (n,) or (n, m), and note the columns of Z on the estimator."""
+    Z, M = typed(
+        validate_data, estimator, Z, M, dtype=np.float64, multi_output=True, y_numeric=True
+    )
+    return Z, np.asarray(M, dtype=np.float64)
+
+
+def read_new_rows(estimator: Any, Z: Any) -> FloatArray:
+    """Return rows (r, p) to predict, with the columns of fit."""
+    rows: FloatArray = typed(validate_data, estimator, Z, reset=False, dtype=np.float64)
+    return rows
 
 
 def read_weight(sample_weight: Any, n: int) -> FloatArray:
@@ -49,17 +61,6 @@ def read_weight(sample_weight: Any, n: int) -> FloatArray:
             "Pass more rows.",
         )
     return weight
-
-
-def skip_weights(skip: Any, auto: tuple[float, ...] = AUTO_SKIPS) -> tuple[float, ...]:
-    """Return the skip weights to try."""
-    if isinstance(skip, str) and skip == "auto":
-        return auto
-    if isinstance(skip, (int, float, np.number)) and 0 <= skip < np.inf:
-        return (float(skip),)
-    raise OptionError(
-        "skip to be 'auto' or a number that is not negative", repr(skip), "Use skip='auto'."
-    )
 
 
 def whole_number(option: str, value: Any, least: int) -> int:

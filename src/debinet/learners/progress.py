@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
-def counted(items: Iterable[Any], show: bool, what: str) -> Iterable[Any]:
+def counted(
+    items: Iterable[Item], show: bool, unit: str, total: int | None = None
+) -> Iterable[Item]:
     """Yield the items, behind a bar with the time left if `show`."""
     if not show:
         return items
     from tqdm.auto import tqdm
 
-    bar: Iterable[Any] = tqdm(items, desc=what, unit="epoch", leave=False)
+    bar: Iterable[Item] = tqdm(items, desc="training", unit=unit, total=total, leave=False)
     return bar
