@@ -1,4 +1,4 @@
-"""Data to try things on: simulated designs with known truth."""
+"""Data to try things on: simulated designs with known truth, and tables of published studies."""
 
 from debinet.data.designs import (
     Simulated,
@@ -10,11 +10,15 @@ from debinet.data.designs import (
     make_survey,
     make_table1,
     make_table2,
+    make_table4,
     make_waves,
 )
+from debinet.data.studies import fetch_401k, fetch_credit_default
 
 __all__ = [
     "Simulated",
+    "fetch_401k",
+    "fetch_credit_default",
     "make_ccddhnr2018",
     "make_enrolment",
     "make_oblique",
@@ -23,5 +27,6 @@ __all__ = [
     "make_survey",
     "make_table1",
     "make_table2",
+    "make_table4",
     "make_waves",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from errno import ENOENT
+
 
 class DebiNetError(Exception):
     """Base of every error this library raises on purpose.
@@ -108,3 +110,13 @@ class FileFormatError(DebiNetError, ValueError):
 
 class MemoryLimitError(DebiNetError, MemoryError):
     """A computation would need more memory than there is."""
+
+
+class DataNotFoundError(DebiNetError, FileNotFoundError):
+    """A table of a study is in none of the places where it was looked for."""
+
+    def __init__(self, expected: str, came: str, remedy: str) -> None:
+        super().__init__(expected, came, remedy)
+        # OSError takes three arguments for an error number, a text and a file name.
+        self.args = (expected, came, remedy)
+        self.errno, self.strerror, self.filename = ENOENT, str(self), None

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
-from uuid import uuid4
 
 import numpy as np
 
+from debinet.data.replacing import replaced
 from debinet.exceptions import DebiNetError, FileFormatError
 
 _HEADER_LIMIT = 2**24  # bytes
@@ -44,15 +44,9 @@ def write_archive(
     if target.is_dir() or not target.parent.is_dir():
         raise OSError(f"Cannot write {target}: give the path of a file in a folder that exists.")
     text = json.dumps({"format": kind.format, "version": kind.version, **header})
-    draft = target.with_name(f".{target.name}-{uuid4().hex}.tmp")
-    try:
-        with draft.open("xb") as stream:
-            encoded = np.frombuffer(text.encode(), dtype=np.uint8)
-            np.savez_compressed(stream, allow_pickle=False, header=encoded, **arrays)
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with replaced(target) as draft, draft.open("xb") as stream:
+        encoded = np.frombuffer(text.encode(), dtype=np.uint8)
+        np.savez_compressed(stream, allow_pickle=False, header=encoded, **arrays)
 
 
 def read_archive(

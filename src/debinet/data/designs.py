@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
+from scipy.special import expit, ndtr, ndtri
 
 from debinet._random import RandomState, named_generator, root_seed
+from debinet.exceptions import OptionError
 from debinet.protocols import FloatArray
 
 
@@ -258,6 +260,60 @@ def make_table2(
     truth = pd.Series((np.arange(p) < k).astype(float), index=names, name="truth")
     y = pd.Series(X[:, :k].sum(axis=1) + rng.normal(size=n), name="y")
     return Simulated(pd.DataFrame(X, columns=names), y, truth)
+
+
+def make_table4(
+    n: int = 10_000, *, inputs: str = "folded", random_state: RandomState = None
+) -> Simulated:
+    """Make the complementary design of the paper's Table 4, five controls T.
+
+    `D = sin T_1 + log(T_2 + 1) + 1 / (1 + T_3) + max(0, T_4) + T_5^2 + v` and
+    `y = D + cosh T_1 + T_2 + T_3 T_4 + e`. The paper does not say how T is distributed; a standard
+    normal T has no logarithm in one of six rows.
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    inputs : {"folded", "truncated", "half-normal", "uniform"}
+        Standard normal with the absolute values of T_2 and T_3; standard normal with T_2 and
+        T_3 above -1, which gives D infinite variance; absolute values of all five; uniform on
+        (0, 3).
+    random_state : int, numpy random generator, or None
+        Seed.
+    """
+    rng = named_generator(root_seed(random_state), "table 4")
+    if inputs not in TABLE4_INPUTS:
+        raise OptionError(
+            f"inputs to be one of {', '.join(TABLE4_INPUTS)}",
+            repr(inputs),
+            "The default is 'folded'.",
+        )
+    T = TABLE4_INPUTS[inputs](rng, n)
+    D = np.sin(T[:, 0]) + np.log1p(T[:, 1]) + 1 / (1 + T[:, 2]) + np.maximum(0, T[:, 3])
+    D = (D + T[:, 4] ** 2 + rng.normal(size=n))[:, None]
+    y = D[:, 0] + np.cosh(T[:, 0]) + T[:, 1] + T[:, 2] * T[:, 3] + rng.normal(size=n)
+    return _simulated(D, T, y, (1.0,))
+
+
+def _folded(rng: np.random.Generator, n: int) -> FloatArray:
+    T = rng.normal(size=(n, 5))
+    T[:, 1:3] = np.abs(T[:, 1:3])
+    return T
+
+
+def _truncated(rng: np.random.Generator, n: int) -> FloatArray:
+    T = rng.normal(size=(n, 5))
+    T[:, 1:3] = ndtri(rng.uniform(ndtr(-1.0), 1.0, size=(n, 2)))
+    return T
+
+
+TABLE4_INPUTS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
+    "folded": _folded,
+    "truncated": _truncated,
+    "half-normal": lambda rng, n: np.abs(rng.normal(size=(n, 5))),
+    "uniform": lambda rng, n: rng.uniform(0, 3, size=(n, 5)),
+}
 
 
 def _autoregressive(rng: np.random.Generator, n: int, p: int, correlation: float) -> FloatArray:

@@ -1,0 +1,46 @@
+"""The command group, and how errors reach the user: one line, exit code 2, no traceback."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from debinet import __version__
+from debinet.cli.reproduce import reproduce_command
+from debinet.cli.simulate import simulate_command
+from debinet.exceptions import DebiNetError
+
+_INTERRUPTED = 130
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 done but some cells failed, 2 cannot be done as asked, "
+    "130 interrupted.",
+)
+@click.version_option(__version__, prog_name="debinet")
+def cli() -> None:
+    """Coefficients that can be defended, from models good enough to predict."""
+
+
+cli.add_command(reproduce_command)
+cli.add_command(simulate_command)
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        code = cli.main(prog_name="debinet", standalone_mode=False)
+    except DebiNetError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo(
+            "Interrupted. What was finished is kept: run the same command to go on.", err=True
+        )
+        sys.exit(_INTERRUPTED)
+    sys.exit(code if isinstance(code, int) else 0)

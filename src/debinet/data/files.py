@@ -1,0 +1,188 @@
+"""Table files of published studies: found, verified by content, downloaded, cached."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from http.client import HTTPException
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+import numpy as np
+import pandas as pd
+
+from debinet.data.replacing import replaced
+from debinet.exceptions import FileFormatError, MissingDependencyError
+
+_TIMEOUT = 60.0  # seconds without an answer
+_LIMIT = 2**26  # bytes of a download: what a server sends must not fill the memory
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published table.
+
+    Attributes
+    ----------
+    title : str
+        For the errors.
+    file : str
+        Path in the data folder, with "/", without the ending.
+    columns : tuple of str
+        Names, in order.
+    rows : int
+        How many.
+    digest : str
+        What `content_digest` gives.
+    addresses : tuple of str
+        Where to download it; each ends in one of the endings of `READERS`.
+    original_columns : tuple of str
+        Other names that the columns have in the original; replaced by position.
+    """
+
+    title: str
+    file: str
+    columns: tuple[str, ...]
+    rows: int
+    digest: str
+    addresses: tuple[str, ...]
+    original_columns: tuple[str, ...] = ()
+
+
+def content_digest(table: pd.DataFrame) -> str:
+    """Return the sha256 of what a table holds, the same for every file format.
+
+    Hashed are, column after column: the name in UTF-8, one zero byte, and the values from first
+    row to last as little-endian IEEE float64, negative zero as zero.
+    """
+    hashed = sha256()
+    for name in table.columns:
+        values = table[name].to_numpy(dtype=np.float64) + 0.0  # -0.0 + 0.0 is 0.0
+        hashed.update(str(name).encode() + b"\0" + values.astype("<f8").tobytes())
+    return hashed.hexdigest()
+
+
+def _read_parquet(stream: BytesIO) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(stream, engine="pyarrow")
+    except ImportError as error:
+        raise MissingDependencyError(
+            "the package pyarrow, which reads parquet files",
+            f"a Python without it ({error})",
+            "Install it with pip install pyarrow, or put the same table as .csv in its place.",
+        ) from error
+
+
+def _read_csv(stream: BytesIO) -> pd.DataFrame:
+    return pd.read_csv(stream, low_memory=False)  # else columns of mixed types warn
+
+
+def _read_stata(stream: BytesIO) -> pd.DataFrame:
+    return pd.read_stata(stream, convert_dates=False, convert_categoricals=False)
+
+
+# In the order in which a folder is searched.
+READERS: dict[str, Callable[[BytesIO], pd.DataFrame]] = {
+    ".parquet": _read_parquet,
+    ".csv": _read_csv,
+    ".dta": _read_stata,
+}
+
+
+def find_file(study: Study, folder: Path) -> Path | None:
+    """Return the file of a study in a data folder, one that can be read if there is a choice."""
+    files = [folder / f"{study.file}{ending}" for ending in READERS]
+    there = [file for file in files if file.is_file()]
+    if len(there) > 1 and there[0].suffix == ".parquet" and not _has_pyarrow():
+        return there[1]
+    return there[0] if there else None
+
+
+def _has_pyarrow() -> bool:
+    with suppress(ImportError):
+        return import_module("pyarrow") is not None
+    return False
+
+
+def load_table(study: Study, file: Path) -> pd.DataFrame:
+    """Return the verified content of a file."""
+    return _verify(study, _parse(file.read_bytes(), file.suffix, str(file)), str(file))
+
+
+def _parse(content: bytes, ending: str, source: str) -> pd.DataFrame:
+    """Return the columns of a file as float64."""
+    reader = READERS.get(ending.lower())
+    if reader is None:
+        raise FileFormatError(
+            f"a file that ends in {', '.join(READERS)}", repr(source), "Convert or rename it."
+        )
+    try:
+        raw = reader(BytesIO(content))
+        values = raw.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
+        return pd.DataFrame(values, columns=[str(name) for name in raw.columns])
+    except MissingDependencyError:
+        raise
+    except Exception as error:  # a damaged file can fail in any way; all mean the same
+        raise FileFormatError(
+            f"a {ending} file of numbers",
+            f"{source!r}, which cannot be read as one ({type(error).__name__}: {error})",
+            "Delete it or replace it by an undamaged copy.",
+        ) from error
+
+
+def _verify(study: Study, table: pd.DataFrame, source: str) -> pd.DataFrame:
+    if tuple(table.columns) == study.original_columns:
+        table.columns = pd.Index(study.columns)
+    digest = content_digest(table) if tuple(table.columns) == study.columns else "not computed"
+    if digest != study.digest:
+        raise FileFormatError(
+            f"{study.title}: {study.rows} rows, {len(study.columns)} columns "
+            f"({', '.join(study.columns)}), sha256 of the content {study.digest}",
+            f"{source!r} with {len(table)} rows, {table.shape[1]} columns "
+            f"({', '.join(table.columns[:30])}), sha256 {digest}",
+            f"Replace it by an unchanged copy, for example of {study.addresses[0]}.",
+        )
+    return table
+
+
+def download_table(study: Study) -> pd.DataFrame:
+    """Return the table from the first address that gives it."""
+    failures = []
+    wrong: FileFormatError | None = None
+    for address in study.addresses:
+        try:
+            ending = PurePosixPath(urlsplit(address).path).suffix
+            return _verify(study, _parse(_receive(address), ending, address), address)
+        except FileFormatError as error:
+            wrong = error
+        except (OSError, HTTPException) as error:
+            failures.append(f"{address} ({type(error).__name__}: {error})")
+    # A wrong file says more than a silent server.
+    raise wrong or ConnectionError("; ".join(failures))
+
+
+def _receive(address: str) -> bytes:
+    with urlopen(address, timeout=_TIMEOUT) as answer:
+        content = bytes(answer.read(_LIMIT + 1))
+    if len(content) > _LIMIT:
+        raise FileFormatError(
+            f"at most {_LIMIT} bytes", f"more from {address}", "Get the file by hand, give `path`."
+        )
+    return content
+
+
+def store_table(table: pd.DataFrame, target: Path) -> None:
+    """Write a table to the cache, whole or not at all; without a cache it is still returned."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replaced(target) as draft:
+            # Seventeen digits give every float64 back.
+            table.to_csv(draft, index=False, float_format="%.17g", lineterminator="\n")
+    except OSError as error:
+        warnings.warn(f"{target} cannot be written ({error}): set DEBINET_CACHE.", stacklevel=4)

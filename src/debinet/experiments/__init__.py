@@ -1,0 +1,1 @@
+"""Simulations as data, and the paper's tables and figures as such simulations."""

@@ -1,0 +1,84 @@
+"""Figures of a fit whose truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from debinet.experiments.plan import Values
+from debinet.experiments.samples import Sample
+from debinet.inference.result import Inference
+from debinet.protocols import FloatArray
+
+
+def estimation_figures(coef: pd.Series, truth: pd.Series) -> dict[str, float]:
+    """Return the mean squared error and mean error of coefficients, and how many there are."""
+    errors = coef - truth.reindex(coef.index)
+    return {
+        "error": float((errors**2).mean()),
+        "bias": float(errors.mean()),
+        "coefficients": float(len(coef)),
+    }
+
+
+def interval_figures(bounds: pd.DataFrame, truth: pd.Series) -> dict[str, float]:
+    """Return the share of intervals that cover, and their mean width."""
+    wanted = truth.reindex(bounds.index)
+    covers = (bounds["lower"] <= wanted) & (wanted <= bounds["upper"])
+    return {
+        "coverage": float(covers.mean()),
+        "width": float((bounds["upper"] - bounds["lower"]).mean()),
+    }
+
+
+def prediction_figures(fitted: FloatArray, new: FloatArray, sample: Sample) -> dict[str, float]:
+    """Return the mean squared errors of the rows fitted and of new rows."""
+    return {
+        "train": float(np.mean((fitted - sample.y.to_numpy()) ** 2)),
+        "test": float(np.mean((new - sample.y_new.to_numpy()) ** 2)),
+    }
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A method: fit a model to a sample, compare coefficients, intervals and predictions.
+
+    Attributes
+    ----------
+    model : PartiallyLinear, DebiNet or DebiasedLasso
+        Cloned, given the seed and fitted; treatments `()` are those whose truth is known.
+    vcov : str or None
+        Covariance of the intervals, the model's own if None.
+    level : float
+        Of the intervals.
+    """
+
+    model: Any
+    vcov: str | None = None
+    level: float = 0.95
+
+    def fit(self, sample: Sample, seed: int) -> Any:
+        """Return the fitted model."""
+        model = clone(self.model).set_params(random_state=seed)
+        if getattr(model, "treatments", None) == ():
+            model.set_params(treatments=list(sample.truth.index))
+        return model.fit(sample.X, sample.y)
+
+    def result(self, model: Any) -> Inference:
+        """Return the result of a fitted model with the covariance asked for."""
+        result: Inference = model.result_
+        return result if self.vcov is None else result.with_vcov(self.vcov)
+
+    def __call__(self, sample: Sample, seed: int) -> Values:
+        """Return the figures of one replication."""
+        model = self.fit(sample, seed)
+        result = self.result(model)
+        return {
+            **estimation_figures(result.coef, sample.truth),
+            **interval_figures(result.confint(self.level), sample.truth),
+            **prediction_figures(model.predict(sample.X), model.predict(sample.X_new), sample),
+        }

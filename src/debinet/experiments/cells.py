@@ -1,0 +1,97 @@
+"""Run one cell: draw its data, run its method, and turn whatever happens into a record."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from joblib import parallel_config
+from threadpoolctl import threadpool_limits
+
+from debinet.experiments.plan import Cell, Design
+from debinet.experiments.store import Record
+
+_WARNINGS_KEPT = 5
+_FAILURE_LENGTH = 500
+
+
+def run_cell(cell: Cell) -> Record:
+    """Return the figures of a cell, or the reason why there are none."""
+    values: dict[str, float] | None = None
+    failure = None
+    with warnings.catch_warnings(record=True) as caught, _one_thread(cell.method.requires):
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        try:
+            data = _drawn(_Drawing(cell))
+            start = time.perf_counter()
+            values = _checked(cell.method.run(data, cell.method_seed))
+        except Exception as error:
+            failure = f"{type(error).__name__}: {error}"[:_FAILURE_LENGTH]
+        seconds = time.perf_counter() - start
+    texts = list(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
+    return Record(
+        cell.key,
+        cell.design.name,
+        cell.method.name,
+        cell.replication,
+        values,
+        failure,
+        round(seconds, 4),
+        texts[:_WARNINGS_KEPT],
+    )
+
+
+class _Drawing:
+    """A design and a seed that are equal to others of the same text."""
+
+    def __init__(self, cell: Cell) -> None:
+        self.design: Design = cell.design
+        self.seed = cell.data_seed
+        self._key = (cell.design.text, self.seed)
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Drawing) and self._key == other._key
+
+
+# The methods of a replication stand together, so one drawing at a time is enough.
+@lru_cache(maxsize=1)
+def _drawn(drawing: _Drawing) -> Any:
+    return drawing.design.draw(drawing.seed)
+
+
+@contextmanager
+def _one_thread(requires: tuple[str, ...]) -> Iterator[None]:
+    """Run on one thread, so that the last digits do not depend on the number of workers.
+
+    What brings threads of its own has to be loaded before they can be limited; estimators that
+    would share their work with the workers of the experiment (as forests do with Dask's) do it
+    alone.
+    """
+    for name in requires:
+        try:
+            import_module(name)
+        except ImportError:
+            continue  # the method says itself what is missing
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+    with threadpool_limits(limits=1), parallel_config(backend="sequential"):
+        yield
+
+
+def _checked(values: Mapping[str, float]) -> dict[str, float]:
+    found = {name: float(value) for name, value in values.items()}
+    strange = [name for name, value in found.items() if not math.isfinite(value)]
+    if strange:
+        raise ArithmeticError(f"{', '.join(strange)} not finite")
+    return found

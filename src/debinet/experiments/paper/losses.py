@@ -1,0 +1,162 @@
+"""Figures 2, 5, 6 and 7: the loss of wide networks while they train, on a logarithmic scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from debinet.data.designs import Simulated, make_table1, make_table4
+from debinet.experiments.paper.drawing import Drawing
+from debinet.experiments.plan import Design, Experiment, Method, Values
+from debinet.experiments.results import Results, by_word
+from debinet.protocols import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# The paper's step of 0.01 is for the sum of losses over its 100 rows; ours is for their mean.
+_STEP = 1.0
+_BATCH = 8
+FIGURE_6: dict[str, dict[str, Any]] = {
+    "Adam": {"optimizer": "adam", "learning_rate": 1e-3},
+    "Nesterov": {"optimizer": "nesterov"},
+    "SGD, batches of 8": {
+        "optimizer": "sgd",
+        "learning_rate": 0.01 * _BATCH,
+        "batch_size": _BATCH,
+    },
+}
+FIGURE_7: dict[str, dict[str, Any]] = {
+    "Huber loss": {"loss": "huber"},
+    "leaky ReLU": {"activation": "leaky_relu"},
+    "tanh": {"activation": "tanh"},
+}
+
+
+class Task(NamedTuple):
+    """What a network is to learn.
+
+    Attributes
+    ----------
+    Z : FloatArray of shape (n, p)
+        Rows of length one.
+    M : FloatArray of shape (n, 2)
+        y and D.
+    """
+
+    Z: FloatArray
+    M: FloatArray
+
+
+def draw_task(make: Any, n: int, *, random_state: int) -> Task:
+    """Draw rows of a design and scale each to length one, as the theorem asks."""
+    from debinet.theory import normalize_rows
+
+    data: Simulated = make(n, random_state=random_state)
+    Z = normalize_rows(data.X.drop(columns="d1"))
+    return Task(np.asarray(Z), np.column_stack([data.y, data.X["d1"]]))
+
+
+@dataclass(frozen=True)
+class Losses:
+    """A method: train a network on all rows and return its loss after every epoch.
+
+    Attributes
+    ----------
+    width, epochs : int
+    options : mapping
+        Where it differs from gradient descent on the squared error with ReLU.
+    """
+
+    width: int
+    epochs: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, task: Task, seed: int) -> Values:
+        """Return the loss of y and of D by epoch."""
+        from debinet.learners.net.net import Net
+
+        plan = {"optimizer": "gd", "learning_rate": _STEP, "batch_size": None, **self.options}
+        net = Net(
+            self.width,
+            standardize=True,
+            epochs=self.epochs,
+            validation_share=None,
+            random_state=seed,
+            **plan,
+        ).fit(task.Z, task.M)
+        return {
+            f"{epoch} {output}": float(loss)
+            for output, losses in zip(("y", "D"), net.history_.train_loss.T, strict=True)
+            for epoch, loss in enumerate(losses, start=1)
+        }
+
+
+def curves(results: Results, method: str) -> pd.DataFrame:
+    """Return the losses of y and D and their sum, a row per epoch, of the first replication."""
+    record = next(r for r in results.records if r.method == method)
+    frame = by_word(record.values or {}, ["y", "D"])
+    frame.index = pd.Index(frame.index.astype(int), name="epoch")
+    return frame.assign(both=frame.sum(axis=1))
+
+
+def _experiment(name: str, make: Any, variants: Mapping[str, Any], quick: bool) -> Experiment:
+    width, epochs = (1_000, 100) if quick else (10_000, 300)
+    design = Design("100 rows", partial(draw_task, make), {"n": 100})
+    methods = [
+        Method(label, Losses(width, epochs, options), requires=("torch",))
+        for label, options in variants.items()
+    ]
+    return Experiment(name, (design,), tuple(methods), 1)
+
+
+def _panels(results: Results) -> Figure:
+    import matplotlib.pyplot as plt
+
+    from debinet.report.curves import loss_plot
+
+    names = [method.name for method in results.experiment.methods]
+    figure, axes = plt.subplots(
+        1, len(names), figsize=(1.0 + 3.4 * len(names), 3.4), squeeze=False, layout="constrained"
+    )
+    for ax, name in zip(axes[0], names, strict=True):
+        loss_plot(curves(results, name), ax=ax, label="training loss")
+        ax.set_title(name, fontsize="medium")
+    for ax in axes[0, :-1]:
+        ax.get_legend().remove()  # that of the last panel is the same
+    return figure
+
+
+def figure2(*, quick: bool = False) -> Drawing:
+    """Return Figure 2: gradient descent on Table 1's design."""
+    experiment = _experiment("figure2", make_table1, {"gradient descent": {}}, quick)
+    return Drawing("Figure 2: gradient descent, Table 1's design", experiment, _panels, _NOTES)
+
+
+def figure5(*, quick: bool = False) -> Drawing:
+    """Return Figure 5: gradient descent on Table 4's design."""
+    experiment = _experiment("figure5", make_table4, {"gradient descent": {}}, quick)
+    return Drawing("Figure 5: gradient descent, Table 4's design", experiment, _panels, _NOTES)
+
+
+def figure6(*, quick: bool = False) -> Drawing:
+    """Return Figure 6: other optimizers."""
+    experiment = _experiment("figure6", make_table1, FIGURE_6, quick)
+    return Drawing("Figure 6: optimizers", experiment, _panels, _NOTES)
+
+
+def figure7(*, quick: bool = False) -> Drawing:
+    """Return Figure 7: another loss, other activations."""
+    experiment = _experiment("figure7", make_table1, FIGURE_7, quick)
+    return Drawing("Figure 7: losses and activations", experiment, _panels, _NOTES)
+
+
+_NOTES = (
+    "100 rows of length one, width 10,000, outputs standardized; step sizes are the paper's, whose "
+    "loss is a sum over rows.",
+)

@@ -1,0 +1,169 @@
+"""Rerun tables and figures of the paper, and write them to a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from debinet.data.replacing import replaced
+from debinet.exceptions import OptionError
+from debinet.experiments.comparison import Comparison, compare
+from debinet.experiments.paper.drawing import Drawing
+from debinet.experiments.results import Results, write_text
+from debinet.experiments.running import Backend, run_experiment
+from debinet.report.comparison import LEGEND, Column, comparison_table
+
+# Where each is defined; imported when asked for, as some need more packages than others.
+_WHERE = {
+    "table1": "table1",
+    "table2": "table2",
+    "table3": "table3",
+    "table4": "table4",
+    "table4_inputs": "table4",
+    "table5": "table5",
+    "figure2": "losses",
+    "figure3": "intervals",
+    "figure4": "boxes",
+    "figure5": "losses",
+    "figure6": "losses",
+    "figure7": "losses",
+}
+NAMES = tuple(_WHERE)
+
+
+@dataclass(frozen=True)
+class Running:
+    """How experiments are run; see `run_experiment`.
+
+    Attributes
+    ----------
+    quick : bool
+        Smaller designs or fewer runs, to see everything work.
+    runs : int or None
+    workers : int
+    backend : "processes" or "dask"
+    seed : int
+    retry : bool
+    progress : bool
+    """
+
+    quick: bool = False
+    runs: int | None = None
+    workers: int = 1
+    backend: Backend = "processes"
+    seed: int = 0
+    retry: bool = False
+    progress: bool = True
+
+    def options(self) -> dict[str, Any]:
+        """Return what `run_experiment` takes."""
+        return {name: value for name, value in vars(self).items() if name != "quick"}
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A table or figure that has been rerun.
+
+    Attributes
+    ----------
+    name : str
+    text : str
+        To print.
+    files : tuple of Path
+        What was written.
+    failures : int
+        Cells that failed.
+    """
+
+    name: str
+    text: str
+    files: tuple[Path, ...]
+    failures: int
+
+
+def read_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the tables and figures that are meant, each once, in the paper's order."""
+    strange = [name for name in names if name != "all" and name not in NAMES]
+    if strange or not names:
+        raise OptionError(
+            f"names of tables and figures: all, {', '.join(NAMES)}",
+            ", ".join(map(repr, strange)) or "none",
+            "For example: table2, or all.",
+        )
+    return tuple(name for name in NAMES if "all" in names or name in names)
+
+
+def reproduce(name: str, folder: Path | str, running: Running | None = None) -> Reproduced:
+    """Rerun one table or figure.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+    folder : path
+        Where its files go. Cells that are there already are not run again.
+    running : Running, optional
+        How to run it.
+
+    Returns
+    -------
+    Reproduced
+    """
+    (name,) = read_names((name,))
+    running, target = running or Running(), Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    make: Callable[..., Comparison | Drawing] = getattr(
+        import_module(f"debinet.experiments.paper.{_WHERE[name]}"), name
+    )
+    plan = make(quick=running.quick)
+    results = run_experiment(plan.experiment, target, **running.options())
+    write = _write_table if isinstance(plan, Comparison) else _write_figure
+    text, files = write(name, plan, results, target)  # type: ignore[arg-type]
+    text = "\n".join([text, *results.failure_lines()])
+    return Reproduced(name, text, tuple(files), len(results.failures))
+
+
+def _write_table(
+    name: str, table: Comparison, results: Results, folder: Path
+) -> tuple[str, list[Path]]:
+    frame = compare(table, results)
+    columns = [Column(metric.name, metric.label, metric.form) for metric in table.metrics]
+    notes = [LEGEND, *table.notes]
+    files = [folder / f"{name}.csv", folder / f"{name}.md"]
+    write_text(files[0], frame.to_csv(index=False))
+    write_text(files[1], _page(table.title, comparison_table(frame, columns), notes))
+    # Seconds are never the same twice, so the files do without them.
+    return _page(
+        table.title, comparison_table(frame, columns, results.median_seconds()), notes
+    ), files
+
+
+def _page(title: str, table: str, notes: list[str]) -> str:
+    return "\n".join([f"## {title}", "", table, "", *(f"{note}  " for note in notes), ""])
+
+
+def _write_figure(
+    name: str, drawing: Drawing, results: Results, folder: Path
+) -> tuple[str, list[Path]]:
+    import matplotlib as mpl
+
+    # Fixed identifiers and no date: the same results give the same bytes.
+    with mpl.rc_context({"svg.hashsalt": name, "font.size": 10}):
+        figure = drawing.draw(results)
+        files = [folder / f"{name}.png", folder / f"{name}.svg"]
+        for file, options in zip(files, _FORMATS.values(), strict=True):
+            with replaced(file) as draft:
+                figure.savefig(draft, format=file.suffix[1:], **options)
+        import matplotlib.pyplot as plt
+
+        plt.close(figure)
+    return _page(drawing.title, "\n".join(map(str, files)), list(drawing.notes)), files
+
+
+_FORMATS: Mapping[str, Mapping[str, Any]] = {
+    "png": {"dpi": 200},
+    "svg": {"metadata": {"Date": None}},
+}

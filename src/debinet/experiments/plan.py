@@ -1,0 +1,179 @@
+"""An experiment as data: designs, methods, and how often each is drawn and run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from debinet._random import named_seed
+from debinet.exceptions import OptionError
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Design:
+    """Where the data of a replication come from.
+
+    Attributes
+    ----------
+    name : str
+        Its name in tables and in the seeds.
+    make : callable
+        `make(**options, random_state=seed)` returns the data, in any form the methods understand.
+    options : mapping
+        What `make` is called with.
+    """
+
+    name: str
+    make: Callable[..., Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def draw(self, seed: int) -> Any:
+        """Return the data that belong to a seed."""
+        return self.make(**self.options, random_state=seed)
+
+    @property
+    def text(self) -> str:
+        """What decides the data, as text."""
+        options = ", ".join(
+            f"{name}={_name(value)}" for name, value in sorted(self.options.items())
+        )
+        return f"{self.name}: {_name(self.make)}({options})"
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is done with the data of a replication.
+
+    Attributes
+    ----------
+    name : str
+        Its name in tables and in the seeds.
+    run : callable
+        `run(data, seed)` returns the figures of one replication by name. A dataclass, a partial
+        or a function of a module: it travels to worker processes.
+    designs : tuple of str or None
+        Names of the designs it is run on; all if None.
+    requires : tuple of str
+        Packages it imports beyond the core.
+    """
+
+    name: str
+    run: Callable[[Any, int], Values]
+    designs: tuple[str, ...] | None = None
+    requires: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What decides the figures, as text."""
+        return f"{self.name}: {_name(self.run)}"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Designs x methods x replications.
+
+    Attributes
+    ----------
+    name : str
+        Its name in files and in the seeds.
+    designs : tuple of Design
+    methods : tuple of Method
+    runs : int
+        Replications, unless the run says otherwise.
+    """
+
+    name: str
+    designs: tuple[Design, ...]
+    methods: tuple[Method, ...]
+    runs: int = 50
+
+    def __post_init__(self) -> None:
+        _require_names("designs", [design.name for design in self.designs])
+        _require_names("methods", [method.name for method in self.methods])
+        known = {design.name for design in self.designs}
+        for method in self.methods:
+            if strange := set(method.designs or ()) - known:
+                raise OptionError(
+                    f"method {method.name!r} to name designs of the experiment ({_list(known)})",
+                    _list(strange),
+                    "Name the method's designs as the experiment names them.",
+                )
+
+    def cells(self, runs: int, seed: int) -> Iterator[Cell]:
+        """Return every cell; the methods of one replication stand together."""
+        for design in self.designs:
+            methods = [m for m in self.methods if m.designs is None or design.name in m.designs]
+            for replication in range(runs):
+                for method in methods:
+                    yield Cell(self.name, design, method, replication, seed)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one replication of one design.
+
+    Attributes
+    ----------
+    experiment : str
+    design : Design
+    method : Method
+    replication : int
+        Counted from 0.
+    seed : int
+        Of the whole experiment.
+    """
+
+    experiment: str
+    design: Design
+    method: Method
+    replication: int
+    seed: int
+
+    @property
+    def data_seed(self) -> int:
+        """The same for all methods of the replication."""
+        return named_seed(self.seed, self.experiment, self.design.name, self.replication)
+
+    @property
+    def method_seed(self) -> int:
+        """One of the method's own."""
+        names = (self.experiment, self.design.name, self.replication, self.method.name)
+        return named_seed(self.seed, *names)
+
+    @property
+    def key(self) -> str:
+        """Digest of all that decides the figures, apart from the code itself."""
+        parts = (self.experiment, self.design.text, self.method.text, self.replication, self.seed)
+        return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:24]
+
+
+def _name(function: Any) -> str:
+    """Return a text that is the same in every process: no addresses of functions."""
+    if isinstance(function, partial):
+        given = [*map(_name, function.args)]
+        given += [f"{key}={_name(value)}" for key, value in sorted(function.keywords.items())]
+        return f"{_name(function.func)}({', '.join(given)})"
+    if callable(function) and hasattr(function, "__qualname__"):
+        return f"{function.__module__}.{function.__qualname__}"
+    return repr(function)
+
+
+def _require_names(what: str, names: list[str]) -> None:
+    if not names:
+        raise OptionError(f"at least one of {what}", "none", f"Give the experiment {what}.")
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise OptionError(
+            f"{what} with names of their own",
+            f"{_list(twice)} more than once",
+            "Seeds come from names: give each one its own.",
+        )
+
+
+def _list(names: set[str]) -> str:
+    return ", ".join(sorted(names))

@@ -1,0 +1,115 @@
+"""Run an experiment: what is stored is not run again, what is run is stored at once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from debinet.exceptions import OptionError
+from debinet.experiments.cells import run_cell
+from debinet.experiments.plan import Cell, Experiment
+from debinet.experiments.results import Results, write_results
+from debinet.experiments.store import Appending, Record, read
+
+Backend = Literal["processes", "dask"]
+_BACKENDS = {"processes": "loky", "dask": "dask"}
+
+
+def run_experiment(
+    experiment: Experiment,
+    folder: Path | str,
+    *,
+    runs: int | None = None,
+    workers: int = 1,
+    backend: Backend = "processes",
+    seed: int = 0,
+    retry: bool = False,
+    progress: bool = True,
+) -> Results:
+    """Run every cell of an experiment that is not stored yet.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    folder : path
+        Where cells are kept, as `<name>.jsonl`, and results written, as `<name>-results.csv`
+        (the same bytes for any number of workers and any restarts) and `<name>-seconds.csv`.
+    runs : int, optional
+        Replications; the experiment's own number if left out. More runs add to what is there.
+    workers : int
+        Processes; with `backend="dask"`, cells that wait at the active client.
+    backend : "processes" or "dask"
+    seed : int
+        Root of all seeds.
+    retry : bool
+        Run cells again that are stored as failed.
+    progress : bool
+        Show a bar with the time left.
+
+    Returns
+    -------
+    Results
+    """
+    _require_counts(runs, workers, seed, backend)
+    cells = list(experiment.cells(runs or experiment.runs, seed))
+    store = Path(folder) / f"{experiment.name}.jsonl"
+    found = read(store)
+    records = {cell.key: found.records[cell.key] for cell in cells if cell.key in found.records}
+    if retry:
+        records = {key: record for key, record in records.items() if record.failure is None}
+    missing = [cell for cell in cells if cell.key not in records]
+    with Appending(store) as out:
+        finished = _finished(missing, workers, backend)
+        for record in _bar(finished, len(records), len(cells), experiment.name, show=progress):
+            out.add(record)
+            records[record.key] = record
+    results = Results(experiment, tuple(records[cell.key] for cell in cells), found.broken)
+    write_results(results, Path(folder))
+    return results
+
+
+def _finished(cells: list[Cell], workers: int, backend: Backend) -> Iterator[Record]:
+    """Return records in the order in which they are done."""
+    if workers == 1 and backend != "dask":
+        yield from map(run_cell, cells)
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    with parallel_config(backend=_BACKENDS[backend], n_jobs=workers):
+        pool = Parallel(return_as="generator_unordered", batch_size=1)
+        yield from pool(delayed(run_cell)(cell) for cell in cells)
+
+
+def _bar(
+    records: Iterable[Record], done: int, total: int, name: str, *, show: bool
+) -> Iterator[Record]:
+    from tqdm import tqdm
+
+    every = 0.1 if sys.stderr.isatty() else 30.0  # seconds; a log does not need more
+    bar: Any = tqdm(
+        initial=done, total=total, desc=name, unit="cell", disable=not show, mininterval=every
+    )
+    with bar:
+        for record in records:
+            yield record
+            bar.update()
+            bar.set_postfix_str(f"{record.design}, {record.method}", refresh=False)
+
+
+def _require_counts(runs: int | None, workers: int, seed: int, backend: str) -> None:
+    for name, value, least in (("runs", runs, 1), ("workers", workers, 1), ("seed", seed, 0)):
+        whole = isinstance(value, int) and not isinstance(value, bool) and value >= least
+        if not whole and not (name == "runs" and value is None):
+            raise OptionError(
+                f"{name} to be a whole number of at least {least}",
+                repr(value),
+                f"Pass for example {name}={max(least, 2)}.",
+            )
+    if backend not in _BACKENDS:
+        raise OptionError(
+            f"backend to be one of {', '.join(_BACKENDS)}",
+            repr(backend),
+            "Processes are the usual choice.",
+        )

@@ -1,0 +1,132 @@
+"""An experiment from a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from debinet import datasets
+from debinet.exceptions import FileFormatError, OptionError
+from debinet.experiments.assess import Fit
+from debinet.experiments.estimators import build, construct
+from debinet.experiments.plan import Design, Experiment, Method
+from debinet.experiments.samples import draw_sample
+from debinet.models.debiased_lasso import DebiasedLasso
+from debinet.models.debinet import DebiNet
+from debinet.models.partially_linear import PartiallyLinear
+
+MODELS = {
+    "PartiallyLinear": PartiallyLinear,
+    "DebiNet": DebiNet,
+    "DebiasedLasso": DebiasedLasso,
+}
+_NEW_ROWS = 500
+
+
+def read_experiment(file: Path | str) -> Experiment:
+    """Read an experiment from a TOML file.
+
+    The file has a `name`, `runs`, tables `[[designs]]` and tables `[[methods]]`. A design has
+    `make`, the name of a design of `debinet.datasets` without `make_`, the options of that
+    function, `new` (rows to predict, 500 if left out) and perhaps a `name`. A method has a `name`,
+    perhaps `model` (PartiallyLinear, DebiNet or DebiasedLasso) and its options, `vcov`, `level`,
+    and `designs`, the names of those it is run on. Estimators are tables such as
+    `{ Lasso = { penalty = 0.1 } }`; `false` stands for None.
+    """
+    path = Path(file)
+    try:
+        plan = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise FileFormatError(
+            f"{path} to be a TOML file", str(error), "See `debinet simulate --help` for an example."
+        ) from error
+    _require_keys("the file", plan, {"name", "runs", "designs", "methods"})
+    return Experiment(
+        _name(plan.get("name", path.stem)),
+        tuple(_design(table) for table in _tables(plan, "designs")),
+        tuple(_method(table) for table in _tables(plan, "methods")),
+        _runs(plan.get("runs", 50)),
+    )
+
+
+def _design(table: Mapping[str, Any]) -> Design:
+    options = dict(table)
+    kind = options.pop("make", None)
+    makers = {
+        name.removeprefix("make_"): getattr(datasets, name)
+        for name in datasets.__all__
+        if name.startswith("make_")
+    }
+    if kind not in makers:
+        near = get_close_matches(str(kind), makers, n=1)
+        raise OptionError(
+            f"a design with make = one of {', '.join(makers)}",
+            repr(kind),
+            f"Did you mean {near[0]!r}?" if near else "Name a design of debinet.datasets.",
+        )
+    new = options.pop("new", _NEW_ROWS)
+    shown = ", ".join(f"{key} = {value}" for key, value in options.items() if key != "name")
+    name = str(options.pop("name", f"{kind}, {shown}" if shown else kind))
+    make = makers[kind]
+    rows = {"n": options.get("n", _default_rows(make)), "new": new}
+    built = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
+    construct(make, {**built, "n": 10})  # a design that cannot be drawn is said so at once
+    return Design(name, partial(draw_sample, make), {**built, **rows})
+
+
+def _default_rows(make: Any) -> int:
+    return int(signature(make).parameters["n"].default)
+
+
+def _method(table: Mapping[str, Any]) -> Method:
+    options = dict(table)
+    name, kind = options.pop("name", None), options.pop("model", "PartiallyLinear")
+    if not isinstance(name, str):
+        raise OptionError("every method to have a name", repr(name), 'Add name = "...".')
+    if kind not in MODELS:
+        raise OptionError(
+            f"model to be one of {', '.join(MODELS)}", repr(kind), "The first is the default."
+        )
+    designs = options.pop("designs", None)
+    shown = {key: options.pop(key) for key in ("vcov", "level") if key in options}
+    built = {key: build(value) for key, value in options.items()}
+    if kind == "PartiallyLinear":
+        built.setdefault("treatments", ())  # those of the design
+    model = construct(MODELS[kind], built)
+    return Method(name, Fit(model, **shown), None if designs is None else tuple(designs))
+
+
+def _tables(plan: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    tables = plan.get(key)
+    if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
+        raise OptionError(f"tables [[{key}]]", repr(tables), f"Add at least one [[{key}]].")
+    return tables
+
+
+def _require_keys(what: str, table: Mapping[str, Any], known: set[str]) -> None:
+    if strange := sorted(set(table) - known):
+        raise OptionError(
+            f"{what} to have {', '.join(sorted(known))}",
+            ", ".join(strange),
+            "Options of designs and methods stand below [[designs]] and [[methods]].",
+        )
+
+
+def _runs(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise OptionError("runs to be a whole number of at least 1", repr(value), "Try runs = 50.")
+    return value
+
+
+def _name(value: Any) -> str:
+    """Return a name that can be the name of a file."""
+    if not isinstance(value, str) or not value.strip() or set(value) & set('/\\:*?"<>|\0'):
+        raise OptionError(
+            "name to be a text that a file can be named", repr(value), 'For example name = "small".'
+        )
+    return value.strip()
