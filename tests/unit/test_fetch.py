@@ -193,7 +193,7 @@ def test_interrupted_writing_leaves_nothing(study, tmp_path, monkeypatch):
     def interrupt(*args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files.os, "replace", interrupt)
+    monkeypatch.setattr(Path, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         files.store_table(TABLE, tmp_path / "toy/toy.csv")
     assert list((tmp_path / "toy").iterdir()) == []

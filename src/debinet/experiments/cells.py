@@ -83,10 +83,22 @@ def _one_thread(requires: tuple[str, ...]) -> Iterator[None]:
             import_module(name)
         except ImportError:
             continue  # the method says itself what is missing
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
-    with threadpool_limits(limits=1), parallel_config(backend="sequential"):
+    with threadpool_limits(limits=1), parallel_config(backend="sequential"), _one_torch_thread():
         yield
+
+
+@contextmanager
+def _one_torch_thread() -> Iterator[None]:
+    torch: Any = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _checked(values: Mapping[str, float]) -> dict[str, float]:

@@ -1,8 +1,8 @@
 """What has been computed so far, on disk: one line a cell, only ever added to.
 
 A line is the checksum of its JSON text, a space, the text and a newline, written by one call and
-flushed to the disk. A process that dies leaves at most one line without its newline or with a
-checksum that does not fit; such lines are not read, and the next line starts afresh.
+flushed to the disk. A process that dies leaves at most one line that its checksum does not fit;
+such lines are not read, and the next one starts afresh.
 """
 
 from __future__ import annotations
@@ -79,15 +79,13 @@ def read(path: Path) -> Found:
             str(error),
             "Choose another folder for the results.",
         ) from error
-    lines = content.split(b"\n")
-    whole, rest = lines[:-1], lines[-1]
-    for line in whole:
+    for line in content.split(b"\n"):
         record = _parse(line)
         if record is None:
             broken += bool(line)
         elif record.key not in records or records[record.key].failure is not None:
             records[record.key] = record
-    return Found(records, broken + bool(rest))
+    return Found(records, broken)
 
 
 def _parse(line: bytes) -> Record | None:

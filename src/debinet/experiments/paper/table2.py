@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
-from sklearn.feature_selection import SelectKBest
+from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import Lasso as ScikitLasso
 
 from debinet.data.designs import make_table2
@@ -118,7 +118,7 @@ def kernel_post_lasso(data: Penalized, seed: int) -> Values:
 def least_squares(data: Penalized, seed: int) -> Values:
     """Return the figures of least squares on all features."""
     options: dict[str, Any] = dict(_PAPERS)
-    model = DebiNet(SelectKBest(k="all"), "zero", **options)
+    model = DebiNet(VarianceThreshold(), "zero", **options)
     return Fit(model, "iid")(data.sample, seed)
 
 

@@ -1,0 +1,105 @@
+"""The command line: what it prints, where it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+PLAN = """
+name = "small"
+runs = 2
+[[designs]]
+make = "waves"
+n = 40
+[[methods]]
+name = "default"
+"""
+
+
+def debinet(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "debinet", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        **options,
+    )
+
+
+def test_help_names_the_commands_and_has_examples():
+    found = debinet("--help")
+    assert found.returncode == 0
+    assert "reproduce" in found.stdout
+    assert "simulate" in found.stdout
+    assert "debinet reproduce table2 --runs 50" in debinet("reproduce", "--help").stdout
+    assert "[[designs]]" in debinet("simulate", "--help").stdout
+
+
+def test_version():
+    import debinet as dn
+
+    assert dn.__version__ in debinet("--version").stdout
+
+
+def test_help_is_quick():
+    """0.7 s is asked; the best of three on a machine that is busy with other tests."""
+    code = "import sys; sys.argv = ['debinet', '--help']; import debinet.cli.main as m; m.main()"
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.7
+
+
+def test_simulate(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN)
+    found = debinet("simulate", tmp_path / "plan.toml", "--out", tmp_path / "out", "--workers", 1)
+    assert found.returncode == 0, found.stderr
+    assert "| default" in found.stdout
+    assert "2/2" in found.stderr
+    again = debinet("simulate", tmp_path / "plan.toml", "--out", tmp_path / "out", "--quiet")
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_failed_cells_are_told_by_the_exit_code(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN.replace("n = 40", "n = 3"))
+    found = debinet("simulate", tmp_path / "plan.toml", "--out", tmp_path / "out", "--workers", 1)
+    assert found.returncode == 1
+    assert "2 cells failed" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["reproduce", "tabel2"], "got 'tabel2'"),
+        (["reproduce", "table2", "--runs", "0"], "--runs"),
+        (["reproduce", "table2", "--scheduler", "tcp://127.0.0.1:1"], "--backend dask"),
+        (["simulate", "nothing.toml"], "nothing.toml"),
+        (["simulate", "bad.toml"], "TOML"),
+        (["simulate", "plan.toml", "--out", "plan.toml"], "plan.toml"),
+        (["fitt"], "fitt"),
+    ],
+)
+def test_errors_are_short(tmp_path, arguments, text):
+    (tmp_path / "bad.toml").write_text("= 3")
+    (tmp_path / "plan.toml").write_text(PLAN)
+    found = debinet(*arguments, cwd=tmp_path)
+    assert found.returncode == 2
+    assert text in found.stderr
+    assert "Traceback" not in found.stderr
+    assert sorted(os.listdir(tmp_path)) == ["bad.toml", "plan.toml"]
+
+
+def test_missing_data_is_said_with_the_place_for_it(tmp_path):
+    clean = {key: value for key, value in os.environ.items() if key != "DEBINET_DATA"}
+    clean |= {"DEBINET_CACHE": str(tmp_path / "cache"), "https_proxy": "http://127.0.0.1:9"}
+    found = debinet(
+        "reproduce", "table3", "--quick", "--runs", 1, "--workers", 1, "--out", tmp_path, env=clean
+    )
+    assert found.returncode == 1
+    assert "DEBINET_DATA" in found.stdout
