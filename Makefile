@@ -30,8 +30,8 @@ bench: $(VENV)/.bench
 sim: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/simulation -m sim -s --durations=0
 
-reproduce: $(VENV)/.core
-	$(BIN)/python examples/study_401k.py --out results
+reproduce: $(VENV)/.torch
+	$(BIN)/debinet reproduce all --out results
 
 docs: $(VENV)/.dev
 	$(BIN)/mkdocs build --strict
@@ -45,6 +45,10 @@ $(BIN)/python:
 # Each stamp is one set of installed extras; editing what is to be installed makes them stale.
 $(VENV)/.core: $(BIN)/python $(SOURCES)
 	$(PIP) -e .
+	touch $@
+
+$(VENV)/.torch: $(BIN)/python $(SOURCES)
+	$(PIP) -e ".[torch]"
 	touch $@
 
 $(VENV)/.test: $(BIN)/python $(SOURCES)

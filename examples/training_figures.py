@@ -1,10 +1,6 @@
-"""Figures of docs/networks.md: losses while networks train, and coefficients while they do.
+"""The figure of docs/networks.md: coefficients while a network trains.
 
-    python examples/training_figures.py --out docs/images
-
-The losses are the paper's Figures 2, 5, 6 and 7: 100 rows of Table 1's design, both layers trained,
-one choice of the baseline (ReLU, gradient descent, squared error) changed at a time. Takes about
-two minutes.
+Run `python examples/training_figures.py --out docs/images`; it takes about a minute.
 """
 
 from __future__ import annotations
@@ -13,53 +9,11 @@ import argparse
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
-import pandas as pd
 
 import debinet as dn
-from debinet.report.curves import loss_plot, plot_coefficient_path
+from debinet.report.curves import plot_coefficient_path
 
 mpl.use("Agg")
-
-WIDTH, EPOCHS = 10_000, 300
-CURVES = {
-    "optimizers": {
-        "gradient descent": {},
-        "Nesterov": {"optimizer": "nesterov", "learning_rate": 0.3},
-        "Adam": {"optimizer": "adam", "learning_rate": 1e-3},
-        "SGD, batches of 8": {"optimizer": "sgd", "learning_rate": 0.3, "batch_size": 8},
-    },
-    "losses": {"squared error": {}, "Huber": {"loss": "huber"}},
-    "activations": {
-        "ReLU": {},
-        "leaky ReLU": {"activation": "leaky_relu"},
-        "tanh": {"activation": "tanh"},
-    },
-}
-BASELINE = {
-    "optimizer": "gd",
-    "learning_rate": 1.0,
-    "batch_size": None,
-    "epochs": EPOCHS,
-    "validation_share": None,
-    "random_state": 0,
-}
-
-
-def losses(Z: np.ndarray, M: np.ndarray, options: dict[str, object]) -> pd.Series:
-    net = dn.Net(WIDTH, **{**BASELINE, **options}).fit(Z, M)
-    total = net.history_.train_loss.sum(axis=1)
-    return pd.Series(total, index=pd.RangeIndex(1, len(total) + 1, name="epoch"))
-
-
-def draw_losses(folder: Path) -> None:
-    data = dn.datasets.make_table1(100, random_state=0)
-    Z, M = data.X.filter(like="z").to_numpy(), np.column_stack([data.y, data.X["d1"]])
-    for name, curves in CURVES.items():
-        frame = pd.DataFrame({label: losses(Z, M, options) for label, options in curves.items()})
-        print(f"{name}: losses after {EPOCHS} epochs\n{frame.iloc[-1].to_string()}")
-        ax = loss_plot(frame, label="training loss, both outputs")
-        ax.figure.savefig(folder / f"training-{name}.png", dpi=110)
 
 
 def draw_coefficients(folder: Path) -> None:
@@ -82,7 +36,6 @@ def draw_coefficients(folder: Path) -> None:
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    draw_losses(folder)
     draw_coefficients(folder)
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from debinet import datasets, exceptions, testing, theory
+    from debinet import datasets, exceptions, experiments, testing, theory
     from debinet.inference.loading import load
     from debinet.inference.result import Inference
     from debinet.learners.columns import Columns
@@ -67,7 +67,7 @@ _WHERE = {
     "plot_intervals": "debinet.report.intervals",
     "stack": "debinet.learners.stacking",
 }
-_MODULES = ("datasets", "exceptions", "testing", "theory")
+_MODULES = ("datasets", "exceptions", "experiments", "testing", "theory")
 
 __all__ = [
     "AdaptiveLasso",
@@ -94,6 +94,7 @@ __all__ = [
     "coefficient_path",
     "datasets",
     "exceptions",
+    "experiments",
     "load",
     "plm",
     "plot_coefficient_path",

@@ -1,1 +1,31 @@
 """Simulations as data, and the paper's tables and figures as such simulations."""
+
+from debinet.experiments.assess import Fit
+from debinet.experiments.comparison import Comparison, Metric, Published, compare
+from debinet.experiments.paper.reproduce import NAMES, Reproduced, Running, reproduce
+from debinet.experiments.plan import Cell, Design, Experiment, Method
+from debinet.experiments.results import Results
+from debinet.experiments.running import run_experiment
+from debinet.experiments.samples import Sample, draw_sample
+from debinet.experiments.toml_plan import read_experiment
+
+__all__ = [
+    "NAMES",
+    "Cell",
+    "Comparison",
+    "Design",
+    "Experiment",
+    "Fit",
+    "Method",
+    "Metric",
+    "Published",
+    "Reproduced",
+    "Results",
+    "Running",
+    "Sample",
+    "compare",
+    "draw_sample",
+    "read_experiment",
+    "reproduce",
+    "run_experiment",
+]

@@ -14,6 +14,7 @@ from debinet.report.forest import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Told apart by colour-blind readers (Okabe and Ito), and by their strokes in black and white.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
@@ -58,6 +59,21 @@ def loss_plot(
         _line(ax, bound, "0.25", _BOUND, str(bound.name or "bound"), width=1.3)
     _finish(ax, str(frame.index.name or "epoch"), label)
     return ax
+
+
+def loss_panels(frames: Mapping[str, pd.DataFrame]) -> Figure:
+    """Draw losses, a panel per frame with its name above; see `loss_plot`."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(
+        1, len(frames), figsize=(1.0 + 3.4 * len(frames), 3.4), squeeze=False, layout="constrained"
+    )
+    for ax, (name, frame) in zip(axes[0], frames.items(), strict=True):
+        loss_plot(frame, ax=ax, label="training loss")
+        ax.set_title(plain(name), fontsize="medium")
+    for ax in axes[0, :-1]:
+        ax.get_legend().remove()  # that of the last panel is the same
+    return figure
 
 
 def kernel_distance_plot(frame: pd.DataFrame, *, ax: Axes | None = None) -> Axes:

@@ -15,6 +15,7 @@ from debinet.experiments.paper.drawing import Drawing
 from debinet.experiments.plan import Design, Experiment, Method, Values
 from debinet.experiments.results import Results, by_word
 from debinet.protocols import FloatArray
+from debinet.report.curves import loss_panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,45 +116,33 @@ def _experiment(name: str, make: Any, variants: Mapping[str, Any], quick: bool) 
     return Experiment(name, (design,), tuple(methods), 1)
 
 
-def _panels(results: Results) -> Figure:
-    import matplotlib.pyplot as plt
-
-    from debinet.report.curves import loss_plot
-
-    names = [method.name for method in results.experiment.methods]
-    figure, axes = plt.subplots(
-        1, len(names), figsize=(1.0 + 3.4 * len(names), 3.4), squeeze=False, layout="constrained"
-    )
-    for ax, name in zip(axes[0], names, strict=True):
-        loss_plot(curves(results, name), ax=ax, label="training loss")
-        ax.set_title(name, fontsize="medium")
-    for ax in axes[0, :-1]:
-        ax.get_legend().remove()  # that of the last panel is the same
-    return figure
+def draw_losses(results: Results) -> Figure:
+    """Draw a panel per method."""
+    return loss_panels({m.name: curves(results, m.name) for m in results.experiment.methods})
 
 
 def figure2(*, quick: bool = False) -> Drawing:
     """Return Figure 2: gradient descent on Table 1's design."""
     experiment = _experiment("figure2", make_table1, {"gradient descent": {}}, quick)
-    return Drawing("Figure 2: gradient descent, Table 1's design", experiment, _panels, _NOTES)
+    return Drawing("Figure 2: gradient descent, Table 1's design", experiment, draw_losses, _NOTES)
 
 
 def figure5(*, quick: bool = False) -> Drawing:
     """Return Figure 5: gradient descent on Table 4's design."""
     experiment = _experiment("figure5", make_table4, {"gradient descent": {}}, quick)
-    return Drawing("Figure 5: gradient descent, Table 4's design", experiment, _panels, _NOTES)
+    return Drawing("Figure 5: gradient descent, Table 4's design", experiment, draw_losses, _NOTES)
 
 
 def figure6(*, quick: bool = False) -> Drawing:
     """Return Figure 6: other optimizers."""
     experiment = _experiment("figure6", make_table1, FIGURE_6, quick)
-    return Drawing("Figure 6: optimizers", experiment, _panels, _NOTES)
+    return Drawing("Figure 6: optimizers", experiment, draw_losses, _NOTES)
 
 
 def figure7(*, quick: bool = False) -> Drawing:
     """Return Figure 7: another loss, other activations."""
     experiment = _experiment("figure7", make_table1, FIGURE_7, quick)
-    return Drawing("Figure 7: losses and activations", experiment, _panels, _NOTES)
+    return Drawing("Figure 7: losses and activations", experiment, draw_losses, _NOTES)
 
 
 _NOTES = (

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from debinet.data.replacing import replaced
 from debinet.exceptions import OptionError
 from debinet.experiments.comparison import Comparison, compare
 from debinet.experiments.paper.drawing import Drawing
 from debinet.experiments.results import Results, write_text
 from debinet.experiments.running import Backend, run_experiment
 from debinet.report.comparison import LEGEND, Column, comparison_table
+from debinet.report.saving import save_figure
 
 # Where each is defined; imported when asked for, as some need more packages than others.
 _WHERE = {
@@ -148,22 +149,5 @@ def _page(title: str, table: str, notes: list[str]) -> str:
 def _write_figure(
     name: str, drawing: Drawing, results: Results, folder: Path
 ) -> tuple[str, list[Path]]:
-    import matplotlib as mpl
-
-    # Fixed identifiers and no date: the same results give the same bytes.
-    with mpl.rc_context({"svg.hashsalt": name, "font.size": 10}):
-        figure = drawing.draw(results)
-        files = [folder / f"{name}.png", folder / f"{name}.svg"]
-        for file, options in zip(files, _FORMATS.values(), strict=True):
-            with replaced(file) as draft:
-                figure.savefig(draft, format=file.suffix[1:], **options)
-        import matplotlib.pyplot as plt
-
-        plt.close(figure)
+    files = save_figure(partial(drawing.draw, results), folder, name)
     return _page(drawing.title, "\n".join(map(str, files)), list(drawing.notes)), files
-
-
-_FORMATS: Mapping[str, Mapping[str, Any]] = {
-    "png": {"dpi": 200},
-    "svg": {"metadata": {"Date": None}},
-}
