@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -103,3 +104,25 @@ def test_missing_data_is_said_with_the_place_for_it(tmp_path):
     )
     assert found.returncode == 1
     assert "DEBINET_DATA" in found.stdout
+
+
+def test_interrupted_by_hand_and_resumed(tmp_path):
+    """Ctrl-C: what is finished is kept, the exit code is 130, and no half-written table is left."""
+    (tmp_path / "plan.toml").write_text(PLAN.replace("runs = 2", "runs = 400"))
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "debinet", "simulate", str(tmp_path / "plan.toml")]
+    process = subprocess.Popen(
+        [*command, "--out", str(out), "--workers", "1"], stderr=subprocess.PIPE, text=True
+    )
+    while not (out / "small.jsonl").exists() or not (out / "small.jsonl").read_bytes():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "run the same command to go on" in errors
+    assert [path.name for path in out.iterdir()] == ["small.jsonl"]
+    kept = (out / "small.jsonl").read_bytes()
+    found = debinet("simulate", tmp_path / "plan.toml", "--out", out, "--runs", 2, "--workers", 1)
+    assert found.returncode == 0
+    assert (out / "small.jsonl").read_bytes().startswith(kept)

@@ -222,7 +222,8 @@ def test_names():
 def test_a_figure_is_written_twice_the_same(tmp_path):
     pytest.importorskip("torch")
     for folder in ("one", "two"):
-        done = reproduce("figure5", tmp_path / folder, Running(quick=True, progress=False))
+        running = Running(quick=True, runs=3, progress=False)  # of what has several
+        done = reproduce("figure5", tmp_path / folder, running)
         assert done.failures == 0
         assert [file.suffix for file in done.files] == [".png", ".svg"]
     one, two = (
@@ -233,6 +234,7 @@ def test_a_figure_is_written_twice_the_same(tmp_path):
         *("figure5.jsonl", "figure5.png", "figure5.svg"),
         *("figure5-results.csv", "figure5-seconds.csv"),
     }
+    assert one["figure5.jsonl"].count(b"\n") == 1
     same = set(one) - {"figure5.jsonl", "figure5-seconds.csv"}
     assert all(one[name] == two[name] for name in same)
 

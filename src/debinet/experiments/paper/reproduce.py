@@ -120,7 +120,10 @@ def reproduce(name: str, folder: Path | str, running: Running | None = None) -> 
         import_module(f"debinet.experiments.paper.{_WHERE[name]}"), name
     )
     plan = make(quick=running.quick)
-    results = run_experiment(plan.experiment, target, **running.options())
+    options = running.options()
+    if plan.experiment.runs == 1:
+        options["runs"] = None  # a figure of one draw stays one
+    results = run_experiment(plan.experiment, target, **options)
     write = _write_table if isinstance(plan, Comparison) else _write_figure
     text, files = write(name, plan, results, target)  # type: ignore[arg-type]
     text = "\n".join([text, *results.failure_lines()])
