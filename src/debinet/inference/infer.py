@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from debinet.inference.evidence import Deferred
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
 from debinet.inference.spread import spread
@@ -21,6 +22,7 @@ def infer(
     notes: Sequence[str] = (),
     groups: IntArray | None = None,
     seed: int = 0,
+    evidence: Deferred | None = None,
 ) -> Inference:
     """Make an `Inference` from solved residual regressions, one per repetition."""
     solved = tuple(regressions)
@@ -34,4 +36,5 @@ def infer(
         notes=tuple(notes),
         groups=groups,
         seed=seed,
+        evidence=evidence,
     )

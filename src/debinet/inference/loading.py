@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from debinet.data.archive import read_archive, require
+from debinet.inference.evidence import Deferred, Evidence
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
-from debinet.inference.storage import KIND
+from debinet.inference.storage import EVIDENCE, KIND
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -78,6 +79,29 @@ def _rebuild(header: dict[str, Any], archive: Any) -> Inference:
         notes=tuple(str(note) for note in header["notes"]),
         groups=_groups(archive, rows) if "groups" in archive else None,
         seed=seed,
+        evidence=_evidence(header, archive, q) if "evidence" in header else None,
+    )
+
+
+def _evidence(header: dict[str, Any], archive: Any, q: int) -> Deferred:
+    names = tuple(str(name) for name in header["evidence"]["leftover_names"])
+    found = {
+        name: _array(archive, f"evidence_{name}", (len(names) if extra is None else q + extra,))
+        for name, extra in EVIDENCE.items()
+        if f"evidence_{name}" in archive
+    }
+    require({"total", "leftover"} <= set(found), "evidence")
+    return Deferred(
+        Evidence(
+            in_sample=bool(header["evidence"]["in_sample"]),
+            total=found["total"],
+            heldout=found.get("heldout"),
+            trained=found.get("trained"),
+            other_coef=found.get("other_coef"),
+            other_se=found.get("other_se"),
+            leftover=found["leftover"],
+            leftover_names=names,
+        )
     )
 
 

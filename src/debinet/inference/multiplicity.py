@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from debinet.exceptions import OptionError
 from debinet.protocols import FloatArray
+
+
+def adjusted(method: Any, pvalues: FloatArray) -> FloatArray:
+    """Adjust by the method of that name."""
+    if not isinstance(method, str) or method not in _METHODS:
+        raise OptionError(
+            f"method to be one of {[*_METHODS, 'romano-wolf']}",
+            repr(method),
+            "Use 'holm' if in doubt.",
+        )
+    return _METHODS[method](pvalues)
 
 
 def holm(pvalues: FloatArray) -> FloatArray:
@@ -23,3 +37,6 @@ def benjamini_hochberg(pvalues: FloatArray) -> FloatArray:
     adjusted = np.empty(m)
     adjusted[order] = np.minimum.accumulate(pvalues[order] * m / np.arange(m, 0, -1))
     return np.minimum(adjusted, 1.0)
+
+
+_METHODS = {"holm": holm, "bh": benjamini_hochberg}

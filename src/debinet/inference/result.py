@@ -15,6 +15,7 @@ from scipy import stats
 from debinet.data.labels import read_groups
 from debinet.exceptions import OptionError
 from debinet.inference import multiplicity, simultaneous
+from debinet.inference.evidence import Deferred
 from debinet.inference.hypotheses import (
     WaldTest,
     hypothesis_matrix,
@@ -24,6 +25,7 @@ from debinet.inference.hypotheses import (
 from debinet.inference.measurement_error import correct_result
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.spread import spread
+from debinet.inference.trust import Trust, assess_trust
 from debinet.protocols import FloatArray, IntArray
 from debinet.report import tables
 
@@ -65,6 +67,8 @@ class Inference:
         Clusters given to fit.
     seed : int
         The `random_state` that repeats the fit; also drives the joint intervals.
+    evidence : Deferred, optional
+        Material of `trust`.
 
     Examples
     --------
@@ -90,6 +94,7 @@ class Inference:
     notes: tuple[str, ...] = ()
     groups: IntArray | None = None
     seed: int = 0
+    evidence: Deferred | None = None
 
     def __post_init__(self) -> None:
         for name in ("estimate", "covariance", "groups"):
@@ -220,15 +225,16 @@ class Inference:
         """
         if isinstance(method, str) and method == "romano-wolf":
             adjusted = simultaneous.romano_wolf(self._t(), self.covariance, self.df, self.seed)
-        elif isinstance(method, str) and method in _ADJUSTMENTS:
-            adjusted = _ADJUSTMENTS[method](self.pvalue.to_numpy())
         else:
-            raise OptionError(
-                f"method to be one of {[*_ADJUSTMENTS, 'romano-wolf']}",
-                repr(method),
-                "Use 'holm' if in doubt.",
-            )
+            adjusted = multiplicity.adjusted(method, self.pvalue.to_numpy())
         return self._series(adjusted, f"pvalue ({method})")
+
+    def trust(self) -> Trust:
+        """Return checks of whether the intervals can be trusted, with what to do about each.
+
+        The first time, in-sample residuals cost another fit, to at most 1000 rows.
+        """
+        return assess_trust(self)
 
     def to_frame(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
         """Return coef, se, statistic, pvalue, lower and upper, one row per coefficient."""
@@ -342,6 +348,3 @@ def _require_level(level: float) -> None:
         raise OptionError(
             "a confidence level between 0 and 1", repr(level), "Use level=0.95 for 95 % intervals."
         )
-
-
-_ADJUSTMENTS = {"holm": multiplicity.holm, "bh": multiplicity.benjamini_hochberg}

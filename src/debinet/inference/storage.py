@@ -13,11 +13,20 @@ if TYPE_CHECKING:
     from debinet.inference.result import Inference
 
 KIND = Kind("debinet-inference", 1, "Inference.save")
+# Arrays of `Evidence`, and how much longer than the treatments they are; None: see its names.
+EVIDENCE = {
+    "total": 1,
+    "heldout": 1,
+    "trained": 1,
+    "other_coef": 0,
+    "other_se": 0,
+    "leftover": None,
+}
 
 
 def save(result: Inference, path: str | PathLike[str]) -> None:
     """Write `result` to `path`, whole or not at all."""
-    header = {
+    header: dict[str, Any] = {
         "names": list(result.names),
         "vcov_type": result.vcov_type,
         "df": result.df,
@@ -44,4 +53,14 @@ def save(result: Inference, path: str | PathLike[str]) -> None:
     arrays["least_squares"] = np.array([r.least_squares for r in result.regressions])
     if result.groups is not None:
         arrays["groups"] = result.groups
+    if result.evidence is not None:
+        evidence = result.evidence.get()
+        header["evidence"] = {
+            "in_sample": evidence.in_sample,
+            "leftover_names": list(evidence.leftover_names),
+        }
+        for name in EVIDENCE:
+            value = getattr(evidence, name)
+            if value is not None:
+                arrays[f"evidence_{name}"] = value
     write_archive(path, KIND, header, arrays)

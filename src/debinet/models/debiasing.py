@@ -16,6 +16,7 @@ from debinet.exceptions import TooFewRowsError
 from debinet.inference.infer import infer
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
+from debinet.inference.trust import SAME_ROWS
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.models.sample import Sample
 from debinet.models.selecting import Selection
@@ -137,7 +138,7 @@ def _facts(
     sample: Sample, split: RowSplit, selection: Selection, selected: BoolArray
 ) -> dict[str, str]:
     name = type(selection.selector).__name__ if selection.selector is not None else "none"
-    where = "the rows of estimation" if split.same else f"{split.selection.size} other rows"
+    where = SAME_ROWS if split.same else f"{split.selection.size} other rows"
     offered = int(sample.candidates.selectable.sum())
     return {
         "selection": f"{name} on {where}: {int(selected.sum())} of {offered} features",

@@ -17,6 +17,7 @@ from debinet.data.same_columns import read_same_columns
 from debinet.inference.infer import infer
 from debinet.learners.adapter import closed_form, guarded
 from debinet.learners.named import needs_controls, resolve_learner
+from debinet.models.gathering import defer_evidence
 from debinet.models.partialled import PartialledOut, Task
 from debinet.models.partialling import partial_out, require_score
 from debinet.models.score_parameter import ScoreParameter, score_name
@@ -154,6 +155,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
             groups=data.groups,
             seed=seed,
+            evidence=defer_evidence(data, parts[0], repetitions[0], fresh, seed),
         )
         for part in parts:
             part.forget()

@@ -1,0 +1,115 @@
+"""Gather the evidence for the trust report: residuals of the other kind, and what is left of Z."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from debinet._random import named_generator, named_seed
+from debinet.data.dataset import Dataset
+from debinet.data.folds import Folds
+from debinet.exceptions import DebiNetError
+from debinet.inference.evidence import Deferred, Evidence
+from debinet.inference.scores import pooled
+from debinet.learners.adapter import fit_learner
+from debinet.models.partialled import PartialledOut
+from debinet.protocols import FloatArray, IntArray
+
+# Rows to train on or to predict for the other kind of residuals: enough for a ratio of variances.
+_MOST_ROWS = 1000
+# Products of pairs are looked at up to so many features.
+_PAIRED = 15
+
+
+def defer_evidence(
+    data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed: int
+) -> Deferred:
+    """Return evidence that waits until it is asked for."""
+    return Deferred(partial(gather, data, part, folds, learner, named_seed(seed, "evidence")))
+
+
+def gather(data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed: int) -> Evidence:
+    """Gather the evidence of the first repetition."""
+    own = data.M - part.joint.predictions
+    weights = np.ones(len(data.M)) if data.weights is None else data.weights
+    mean = np.average(data.M, axis=0, weights=weights)
+    if folds.in_sample:
+        rows, other = _unseen(data, learner, seed)
+    else:
+        rows, other = _seen(data, part, folds, seed)
+    found = None if other is None else np.mean(other**2, axis=0)
+    ours = np.average(own**2, axis=0, weights=weights)
+    coef, se = _estimate(other, None if data.weights is None else data.weights[rows])
+    leftover, names = _leftover(data, part.regression.residuals, weights)
+    return Evidence(
+        in_sample=folds.in_sample,
+        total=np.average((data.M - mean) ** 2, axis=0, weights=weights),
+        heldout=found if folds.in_sample else ours,
+        trained=ours if folds.in_sample else found,
+        other_coef=coef,
+        other_se=se,
+        leftover=leftover,
+        leftover_names=names,
+    )
+
+
+def _unseen(data: Dataset, learner: Any, seed: int) -> tuple[IntArray, FloatArray | None]:
+    """Return residuals of rows that a fit to other rows had not seen; none if it cannot be done."""
+    order = named_generator(seed, "halves").permutation(len(data.M))
+    size = min(len(order) // 2, _MOST_ROWS)
+    train, test = order[:size], order[-size:]
+    weights = None if data.weights is None else data.weights[train]
+    try:
+        fit = fit_learner(learner, data.Z[train], data.M[train], seed=seed, weights=weights)
+        return test, data.M[test] - fit.predict(data.Z[test])
+    except DebiNetError:
+        return test, None
+
+
+def _seen(
+    data: Dataset, part: PartialledOut, folds: Folds, seed: int
+) -> tuple[IntArray, FloatArray | None]:
+    """Return residuals of rows that the first model of cross-fitting was trained on."""
+    rows = np.arange(len(data.M)) if folds.singletons else folds.blocks[0].train(len(data.M))
+    if len(part.joint.fits) == 1:
+        rows = np.arange(len(data.M))
+    rows = named_generator(seed, "rows").permutation(rows)[:_MOST_ROWS]
+    return rows, data.M[rows] - part.joint.fits[0].predict(data.Z[rows])
+
+
+def _estimate(
+    residuals: FloatArray | None, weights: FloatArray | None
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return coefficients of least squares on residuals and their HC0 standard errors."""
+    if residuals is None or len(residuals) <= 2 * residuals.shape[1]:
+        return None, None
+    R_D = residuals[:, 1:]
+    if np.linalg.matrix_rank(R_D) < R_D.shape[1]:
+        return None, None
+    fit = pooled(residuals[:, 0], R_D, weights)
+    influence = (fit.w * fit.residuals)[:, None] * R_D @ fit.bread
+    return fit.coef, np.sqrt((influence**2).sum(axis=0))
+
+
+def _leftover(
+    data: Dataset, residuals: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return correlations of the residual with features, their squares and products of pairs."""
+    Z, names = data.Z, data.schema.control_names
+    columns, labels = [Z, Z**2], [*names, *(f"{name}^2" for name in names)]
+    if 1 < Z.shape[1] <= _PAIRED:
+        pairs = list(combinations(range(Z.shape[1]), 2))
+        centered = Z - Z.mean(axis=0)
+        columns.append(np.column_stack([centered[:, i] * centered[:, j] for i, j in pairs]))
+        labels += [f"{names[i]} * {names[j]}" for i, j in pairs]
+    features = np.hstack(columns) * np.sqrt(weights)[:, None]
+    features = features - features.mean(axis=0)
+    e = residuals * np.sqrt(weights)
+    e = e - e.mean()
+    size = np.sqrt((features**2).sum(axis=0) * (e @ e))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(size > 0, features.T @ e / size, 0.0)
+    return found, tuple(labels)
