@@ -84,6 +84,7 @@ def test_failed_cells_are_told_by_the_exit_code(tmp_path):
         (["simulate", "bad.toml"], "TOML"),
         (["simulate", "plan.toml", "--out", "plan.toml"], "plan.toml"),
         (["fitt"], "fitt"),
+        (["simulate", "plan.toml", "--out", "/proc/nothing"], "/proc/nothing"),
     ],
 )
 def test_errors_are_short(tmp_path, arguments, text):
@@ -102,8 +103,9 @@ def test_missing_data_is_said_with_the_place_for_it(tmp_path):
     found = debinet(
         "reproduce", "table3", "--quick", "--runs", 1, "--workers", 1, "--out", tmp_path, env=clean
     )
-    assert found.returncode == 1
-    assert "DEBINET_DATA" in found.stdout
+    assert found.returncode == 2
+    assert "set DEBINET_DATA to that folder" in found.stderr
+    assert "Traceback" not in found.stderr
 
 
 def test_interrupted_by_hand_and_resumed(tmp_path):

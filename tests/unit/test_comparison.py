@@ -67,6 +67,8 @@ def test_sums_of_nothing_and_of_one():
         (Estimate(0.70, 0.01, 50), Published("0.590"), NEITHER, "differs"),
         (Estimate(0.70, 0.01, 50), None, NEITHER, ""),
         (Estimate(0.70, math.nan, 1), Published("0.590"), ERROR, ""),
+        (Estimate(0.70, 0.0, 50), Published("0.590"), ERROR, ""),
+        (Estimate(0.50, 0.02, 2), Published("0.590"), ERROR, "same"),
         (Estimate(math.nan, math.nan, 0), Published("0.590"), ERROR, ""),
     ],
 )
@@ -74,12 +76,13 @@ def test_verdicts(ours, paper, metric, verdict):
     assert judge(ours, paper, 50, metric) == verdict
 
 
-def test_equal_methods_are_rarely_called_different():
-    """Two samples of one distribution: 0.3 % beyond three errors; 1 % has a false alarm of 1e-5."""
+@pytest.mark.parametrize("runs", [2, 3, 10, 50])
+def test_equal_methods_are_rarely_called_different(runs):
+    """At most 0.3 % of comparisons, and less with few runs; 1 % has a false alarm of 1e-5."""
     rng = np.random.default_rng(1)
     verdicts = []
     for _ in range(2000):
-        theirs, ours = rng.normal(size=(2, 50))
+        theirs, ours = rng.normal(size=50), rng.normal(size=runs)
         paper = Published(f"{theirs.mean():.12f}")
         verdicts.append(judge(sum_up(ours, "mean"), paper, 50, NEITHER))
     assert np.mean([verdict != "same" for verdict in verdicts]) < 0.01
@@ -111,8 +114,17 @@ def test_compare_counts_runs_and_failures():
     assert np.isnan(frame.loc[("a", "coverage"), "ours"])
 
 
+def test_another_experiment_than_the_published_one_is_not_judged():
+    found = results({"a": [{"error": 1.0}, {"error": 1.2}, {"error": 0.8}]})
+    published = {("", "a"): {"error": Published("9.0")}}
+    comparison = Comparison("t", found.experiment, (ERROR,), published, judged=False)
+    assert compare(comparison, found)["verdict"].to_list() == [""]
+    assert compare(comparison, found)["paper"].to_list() == ["9.0"]
+
+
 def test_rows_of_our_own_are_judged_by_the_row_they_go_with():
-    found = results({"a": [{"error": 1.0}] * 3, "b|c": [{"error": 1.0}, {"error": 1.1}, None]})
+    values = [{"error": 1.0 + k / 100} for k in range(3)]
+    found = results({"a": values, "b|c": values})
     published = {("d", "a"): {"error": Published("9.0")}}
     comparison = Comparison("t", found.experiment, (ERROR,), published, against={"b|c": "a"})
     assert compare(comparison, found)["verdict"].to_list() == ["better", "better"]
@@ -123,16 +135,19 @@ def test_the_printed_table():
         {"a": [{"error": 1.0}, {"error": 3.0}, {"error": 2.0}], "b|c": [{"error": 5.0}, None, None]}
     )
     comparison = Comparison(
-        "t", found.experiment, (ERROR,), {("", "a"): {"error": Published("9.0")}}
+        "t", found.experiment, (ERROR,), {("", "a"): {"error": Published("90")}}
     )
     text = comparison_table(
-        compare(comparison, found), [Column("error", "error", ".2f")], found.median_seconds()
+        compare(comparison, found),
+        [Column("error", "error", ".2f")],
+        found.median_seconds(),
+        {("d", "a"): 154.0},
     )
     assert text.splitlines() == [
-        "| method | error               | runs        | sec/run |",
-        "|--------|---------------------|-------------|---------|",
-        "| a      | 2.00 ± 0.58 [9.0] + | 3           | 1.0     |",
-        "| b\\|c   | 5.00                | 1, 2 failed | 1.0     |",
+        "| design | method | error              | runs        | sec/run   |",
+        "|--------|--------|--------------------|-------------|-----------|",
+        "| d      | a      | 2.00 ± 0.58 [90] + | 3           | 1.0 [154] |",
+        "| d      | b\\|c   | 5.00               | 1, 2 failed | 1.0       |",
     ]
 
 

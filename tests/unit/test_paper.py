@@ -219,6 +219,21 @@ def test_names():
         read_names(())
 
 
+@pytest.mark.parametrize("name", ["all", "tabel1"])
+def test_one_at_a_time(tmp_path, name):
+    with pytest.raises(OptionError, match="table1"):
+        reproduce(name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_figure_of_which_everything_failed(tmp_path, monkeypatch):
+    monkeypatch.setattr("debinet.learners.torch_extra.find_spec", lambda name: None)
+    done = reproduce("figure6", tmp_path, Running(quick=True, progress=False))
+    assert done.failures == 3
+    assert done.files == ()
+    assert "pip install" in done.text
+
+
 def test_a_figure_is_written_twice_the_same(tmp_path):
     pytest.importorskip("torch")
     for folder in ("one", "two"):
@@ -231,11 +246,11 @@ def test_a_figure_is_written_twice_the_same(tmp_path):
         for name in ("one", "two")
     )
     assert set(one) == {
-        *("figure5.jsonl", "figure5.png", "figure5.svg"),
-        *("figure5-results.csv", "figure5-seconds.csv"),
+        *("figure5-quick.jsonl", "figure5-quick.png", "figure5-quick.svg"),
+        *("figure5-quick-results.csv", "figure5-quick-seconds.csv"),
     }
-    assert one["figure5.jsonl"].count(b"\n") == 1
-    same = set(one) - {"figure5.jsonl", "figure5-seconds.csv"}
+    assert one["figure5-quick.jsonl"].count(b"\n") == 1
+    same = set(one) - {"figure5-quick.jsonl", "figure5-quick-seconds.csv"}
     assert all(one[name] == two[name] for name in same)
 
 
@@ -247,8 +262,9 @@ def test_a_part_of_the_quick_reproduction(tmp_path):
         done = reproduce("table4_inputs", tmp_path / str(workers), running)
         assert done.failures == 0
         assert "## Table 4" in done.text
-    for name in ("table4_inputs.csv", "table4_inputs.md", "table4_inputs-results.csv"):
-        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+    for ending in (".csv", ".md", "-results.csv"):
+        one, two = (tmp_path / k / f"table4_inputs-quick{ending}" for k in "12")
+        assert one.read_bytes() == two.read_bytes()
 
 
 def test_table_2_runs_all_its_rows_on_small_settings(tmp_path):

@@ -72,6 +72,20 @@ def test_what_a_file_says(tmp_path):
     assert isinstance(selected.run.model.selector, dn.Lasso)
 
 
+def test_false_is_false_for_switches(tmp_path):
+    text = replaced("penalty = 0.1", "penalty = 0.1, standardize = false")
+    assert plan(tmp_path, text).methods[3].run.model.selector.standardize is False
+
+
+def test_coverage_is_of_coefficients_whose_truth_is_known(tmp_path):
+    text = PLAN.replace("runs = 2", "runs = 10").replace("n = 60", "n = 200")
+    results = run_experiment(plan(tmp_path, text), tmp_path, progress=False)
+    selected = results.to_frame().set_index("method").loc["selected"]
+    assert (selected["coefficients"] <= 2).all()
+    # 95 % of 20 runs of one or two; below 0.5 would be a miss of all controls
+    assert selected["coverage"].mean() > 0.6
+
+
 def test_it_runs_and_is_summed_up(tmp_path):
     results = run_experiment(plan(tmp_path, PLAN), tmp_path, progress=False)
     assert not results.failures
@@ -100,7 +114,20 @@ def replaced(old, new):
         (replaced('name = "small"', 'name = "../../etc/passwd"'), "a file can be named"),
         (replaced('make = "waves"', 'make = "wavs"'), "Did you mean 'waves'"),
         (replaced("p = 5", "q = 5"), "options of make_sparse_linear"),
-        (replaced("p = 5", "random_state = 5"), "Seeds come from names"),
+        (replaced("p = 5", "random_state = 5"), "random_state"),
+        (replaced("n = 60\np", 'n = "x"\np'), "n to be a whole number"),
+        (replaced("new = 10", "new = -10"), "new to be a whole number"),
+        (replaced("p = 5", "p = 2000000000000"), "options that make_sparse_linear can use"),
+        (replaced("level = 0.5", "level = 95"), "level to be between"),
+        (replaced('designs = ["waves"]', "designs = 3"), "a list of names"),
+        (replaced('designs = ["waves"]', "designs = []"), "designs that method"),
+        (
+            replaced(
+                "{ Lasso = { penalty = 0.1 } }",
+                "{ Pipeline = { steps = [['a', { Ridge = {} }]], memory = 'cache' } }",
+            ),
+            "memory",
+        ),
         (replaced("crossfit = 2", "crosfit = 2"), "Did you mean crossfit"),
         (replaced("RandomForestRegressor", "RandomForestRegresor"), "Did you mean RandomForest"),
         (replaced("n_estimators = 5", "n_estimator = 5"), "Did you mean n_estimators"),
@@ -111,7 +138,7 @@ def replaced(old, new):
         (replaced("{ Lasso = { penalty = 0.1 } }", "{ Popen = { args = 'ls' } }"), "estimator of"),
         (
             replaced("{ estimator = { RandomForestRegressor = { n_estimators = 5 }}}", "{}"),
-            "all that MultiOutputRegressor needs",
+            "options that MultiOutputRegressor can use",
         ),
         (replaced('designs = ["waves"]', 'designs = ["wave"]'), "name designs of the experiment"),
     ],

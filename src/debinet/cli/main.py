@@ -32,7 +32,7 @@ def main() -> None:
     """Run the command line."""
     try:
         code = cli.main(prog_name="debinet", standalone_mode=False)
-    except DebiNetError as error:
+    except (DebiNetError, OSError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
     except click.ClickException as error:

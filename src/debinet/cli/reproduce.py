@@ -34,13 +34,21 @@ def reproduce_command(
       debinet reproduce table2 --runs 50 --out results/
       debinet reproduce all --quick
     """  # noqa: D301 - click's mark for lines to leave alone
+    from debinet.exceptions import DataNotFoundError, MissingDependencyError
     from debinet.experiments.paper.reproduce import Running, read_names, reproduce
 
     running = Running(quick, workers=workers or usable_cores(), progress=not quiet, **options)
     failures = 0
     with dask_client(running.backend, scheduler):
         for name in read_names(names):
-            done = reproduce(name, out, running)
+            try:
+                done = reproduce(name, out, running)
+            except (DataNotFoundError, MissingDependencyError) as error:
+                if len(names) == 1 and names != ("all",):
+                    raise
+                click.echo(f"{name} left out: {error}", err=True)
+                failures += 1
+                continue
             failures += done.failures
             if not quiet:
                 click.echo(done.text)

@@ -16,18 +16,23 @@ from debinet.protocols import FloatArray
 
 
 def estimation_figures(coef: pd.Series, truth: pd.Series) -> dict[str, float]:
-    """Return the mean squared error and mean error of coefficients, and how many there are."""
-    errors = coef - truth.reindex(coef.index)
+    """Return the mean squared error and mean error of coefficients, and how many there are.
+
+    Only coefficients whose truth is known count: a control that was selected has none.
+    """
+    known = coef.index.intersection(truth.index, sort=False)
+    errors = coef[known] - truth[known]
     return {
         "error": float((errors**2).mean()),
         "bias": float(errors.mean()),
-        "coefficients": float(len(coef)),
+        "coefficients": float(len(known)),
     }
 
 
 def interval_figures(bounds: pd.DataFrame, truth: pd.Series) -> dict[str, float]:
-    """Return the share of intervals that cover, and their mean width."""
-    wanted = truth.reindex(bounds.index)
+    """Return the share of intervals that cover, and their mean width, where truth is known."""
+    bounds = bounds.loc[bounds.index.intersection(truth.index, sort=False)]
+    wanted = truth[bounds.index]
     covers = (bounds["lower"] <= wanted) & (wanted <= bounds["upper"])
     return {
         "coverage": float(covers.mean()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import sys
 import time
 import warnings
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
+from threading import Lock
 from typing import Any
 
 from joblib import parallel_config
@@ -22,15 +24,31 @@ _WARNINGS_KEPT = 5
 _FAILURE_LENGTH = 500
 
 
-def run_cell(cell: Cell) -> Record:
-    """Return the figures of a cell, or the reason why there are none."""
+# Threads, and warnings to be caught, are settings of the whole process.
+_LOCK = Lock()
+
+
+def run_cell(cell: Cell, token: str = "") -> Record:
+    """Return the figures of a cell, or the reason why there are none.
+
+    Parameters
+    ----------
+    cell : Cell
+    token : str
+        The same for all cells of one run: data are not carried over from one to the next.
+    """
+    with _LOCK:
+        return _run(cell, token)
+
+
+def _run(cell: Cell, token: str) -> Record:
     values: dict[str, float] | None = None
     failure = None
     with warnings.catch_warnings(record=True) as caught, _one_thread(cell.method.requires):
         warnings.simplefilter("always")
         start = time.perf_counter()
         try:
-            data = _drawn(_Drawing(cell))
+            data = pickle.loads(_drawn(_Drawing(cell, token)))
             start = time.perf_counter()
             values = _checked(cell.method.run(data, cell.method_seed))
         except Exception as error:
@@ -52,10 +70,10 @@ def run_cell(cell: Cell) -> Record:
 class _Drawing:
     """A design and a seed that are equal to others of the same text."""
 
-    def __init__(self, cell: Cell) -> None:
+    def __init__(self, cell: Cell, token: str) -> None:
         self.design: Design = cell.design
         self.seed = cell.data_seed
-        self._key = (cell.design.text, self.seed)
+        self._key = (token, cell.design.text, self.seed)
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -64,10 +82,11 @@ class _Drawing:
         return isinstance(other, _Drawing) and self._key == other._key
 
 
-# The methods of a replication stand together, so one drawing at a time is enough.
+# The methods of a replication stand together, so one drawing at a time is enough. Each gets a copy
+# of its own, so that none can change what the next one sees.
 @lru_cache(maxsize=1)
-def _drawn(drawing: _Drawing) -> Any:
-    return drawing.design.draw(drawing.seed)
+def _drawn(drawing: _Drawing) -> bytes:
+    return pickle.dumps(drawing.design.draw(drawing.seed), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 @contextmanager

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from debinet.experiments.plan import Experiment
 from debinet.experiments.results import Results
@@ -16,8 +17,8 @@ from debinet.protocols import FloatArray
 
 Statistic = Literal["mean", "median", "sd"]
 Verdict = Literal["same", "better", "worse", "differs", ""]
-# A gap is put down to chance up to this many Monte Carlo errors of both sides together.
-_ERRORS = 3.0
+# A gap that chance alone would exceed this rarely is not put down to it: three standard errors.
+_CHANCE = 0.0027
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,12 @@ class Comparison:
         Rows of our own, and the printed row that each is judged by.
     notes : tuple of str
         Below the table.
+    judged : bool
+        Whether the experiment is the published one, so that verdicts make sense.
+    seconds : mapping
+        Printed seconds per run by (design, method).
+    needs : callable
+        Called before anything is run; raises if data are missing.
     """
 
     title: str
@@ -107,6 +114,9 @@ class Comparison:
     runs: int = 50
     against: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    judged: bool = True
+    seconds: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    needs: Callable[[], Any] = dict
 
     def printed(self, design: str, method: str) -> Mapping[str, Published]:
         """Return the printed figures that a row is judged by."""
@@ -155,7 +165,9 @@ def compare(comparison: Comparison, results: Results) -> pd.DataFrame:
                     "error": ours.error,
                     "runs": ours.runs,
                     "failures": failures,
-                    "verdict": judge(ours, paper, comparison.runs, metric),
+                    "verdict": (
+                        judge(ours, paper, comparison.runs, metric) if comparison.judged else ""
+                    ),
                 }
             )
     return pd.DataFrame(rows)
@@ -180,16 +192,18 @@ def sum_up(values: FloatArray, statistic: Statistic) -> Estimate:
 def judge(ours: Estimate, paper: Published | None, paper_runs: int, metric: Metric) -> Verdict:
     """Say how a figure stands to a printed one.
 
-    `"same"` is a gap of at most three Monte Carlo errors of both and half a unit of the last
-    printed digit. Where the paper prints no spread, its runs are taken to spread as ours.
+    `"same"` is a gap that chance exceeds in 0.3 % of comparisons (t distribution of our runs), plus
+    half a unit of the last printed digit. Where the paper prints no spread, its runs are taken to
+    spread as ours. There is no verdict where our runs do not tell how far they spread.
     """
-    if paper is None or not math.isfinite(ours.value) or not math.isfinite(ours.error):
+    if paper is None or not math.isfinite(ours.value) or not ours.error > 0:
         return ""
     theirs = ours.error * math.sqrt(ours.runs / paper_runs)
     if paper.sd is not None and metric.statistic == "mean":
         theirs = paper.sd / math.sqrt(paper_runs)
     gap = abs(ours.value - paper.value)
-    if gap <= _ERRORS * math.hypot(ours.error, theirs) + paper.rounding:
+    reach = float(stats.t.isf(_CHANCE / 2, ours.runs - 1))
+    if gap <= reach * math.hypot(ours.error, theirs) + paper.rounding:
         return "same"
     if metric.target is None:
         return "differs"

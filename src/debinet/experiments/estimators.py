@@ -16,7 +16,7 @@ def build(value: Any) -> Any:
     """Return what a value of the file stands for.
 
     A table with one capitalized key, such as `{ Lasso = { penalty = 0.1 } }`, is an estimator;
-    `false` stands for None, which TOML does not have; lists and tables are built through.
+    lists and tables are built through.
     """
     if isinstance(value, Mapping):
         (name, *others) = value or ("",)
@@ -25,7 +25,7 @@ def build(value: Any) -> Any:
         return {key: build(item) for key, item in value.items()}
     if isinstance(value, list):
         return [build(item) for item in value]
-    return None if value is False else value
+    return value
 
 
 def estimator(name: str, options: Any) -> Any:
@@ -46,21 +46,33 @@ def estimator(name: str, options: Any) -> Any:
 
 
 def construct(make: Any, options: Mapping[str, Any]) -> Any:
-    """Call a class or function with options that it has."""
-    known = [name for name in inspect.signature(make).parameters if name != "random_state"]
+    """Call a class or function with options that it has.
+
+    `false` stands for None, which TOML does not have, where the option is not a switch. Seeds come
+    from names; `memory` names a folder of pickled objects, which could hold any code.
+    """
+    parameters = inspect.signature(make).parameters
+    known = [name for name in parameters if name not in {"random_state", "memory"}]
     for key in options:
         if key not in known:
             near = get_close_matches(key, known, n=1)
             raise OptionError(
                 f"options of {make.__name__}: {', '.join(known)}",
                 repr(key),
-                f"Did you mean {near[0]}?" if near else "Seeds come from names: none can be given.",
+                f"Did you mean {near[0]}?" if near else "Leave it out.",
             )
+    switches = {name for name in known if isinstance(parameters[name].default, bool)}
+    given = {
+        key: None if value is False and key not in switches else value
+        for key, value in options.items()
+    }
     try:
-        return make(**options)
-    except TypeError as error:
+        return make(**given)
+    except (TypeError, ValueError, MemoryError) as error:
         raise OptionError(
-            f"all that {make.__name__} needs", str(error), "Give every option without a default."
+            f"options that {make.__name__} can use, and all that it needs",
+            f"{type(error).__name__}: {error}",
+            "Look its options up.",
         ) from error
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from debinet._random import named_seed
 from debinet.exceptions import OptionError
+from debinet.experiments.describing import describe
 
 Values = Mapping[str, float]
 
@@ -39,10 +39,7 @@ class Design:
     @property
     def text(self) -> str:
         """What decides the data, as text."""
-        options = ", ".join(
-            f"{name}={_name(value)}" for name, value in sorted(self.options.items())
-        )
-        return f"{self.name}: {_name(self.make)}({options})"
+        return f"{self.name}: {describe(self.make)}({describe(self.options)})"
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ class Method:
     @property
     def text(self) -> str:
         """What decides the figures, as text."""
-        return f"{self.name}: {_name(self.run)}"
+        return f"{self.name}: {describe(self.run)}"
 
 
 @dataclass(frozen=True)
@@ -97,6 +94,12 @@ class Experiment:
         _require_names("methods", [method.name for method in self.methods])
         known = {design.name for design in self.designs}
         for method in self.methods:
+            if method.designs == ():
+                raise OptionError(
+                    f"designs that method {method.name!r} is run on",
+                    "none",
+                    "Leave `designs` out to run it on all.",
+                )
             if strange := set(method.designs or ()) - known:
                 raise OptionError(
                     f"method {method.name!r} to name designs of the experiment ({_list(known)})",
@@ -150,17 +153,6 @@ class Cell:
         """Digest of all that decides the figures, apart from the code itself."""
         parts = (self.experiment, self.design.text, self.method.text, self.replication, self.seed)
         return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:24]
-
-
-def _name(function: Any) -> str:
-    """Return a text that is the same in every process: no addresses of functions."""
-    if isinstance(function, partial):
-        given = [*map(_name, function.args)]
-        given += [f"{key}={_name(value)}" for key, value in sorted(function.keywords.items())]
-        return f"{_name(function.func)}({', '.join(given)})"
-    if callable(function) and hasattr(function, "__qualname__"):
-        return f"{function.__module__}.{function.__qualname__}"
-    return repr(function)
 
 
 def _require_names(what: str, names: list[str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -52,11 +54,18 @@ class Results:
         rows = [(r.design, r.method, r.replication, r.seconds) for r in self.records]
         return pd.DataFrame(rows, columns=[*_KEYS, "seconds"])
 
-    def failure_lines(self, most: int = 10) -> list[str]:
-        """Return what to print of failures: how many, and the first ones with their reasons."""
-        failed = self.failures
-        lines = [f"{r.design}, {r.method}, run {r.replication}: {r.failure}" for r in failed]
-        return ["", f"{len(failed)} cells failed:", *lines[:most]] if failed else []
+    def remarks(self, most: int = 10) -> list[str]:
+        """Return what to print below a table: failures with reasons, warnings, unreadable lines."""
+        lines = []
+        if self.broken:
+            lines.append(f"{self.broken} lines of the store could not be read and were not used.")
+        warned = Counter((r.method, text) for r in self.records for text in r.warnings)
+        lines += [f"{k} cells of {m} warned: {text}" for (m, text), k in warned.most_common(most)]
+        if failed := self.failures:
+            lines.append(f"{len(failed)} cells failed (--retry runs them again):")
+            reasons = (f"{r.design}, {r.method}, run {r.replication}: {r.failure}" for r in failed)
+            lines += islice(reasons, most)
+        return ["", *lines] if lines else []
 
     def median_seconds(self) -> pd.Series:
         """Return the median seconds of a run by (design, method)."""

@@ -6,6 +6,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid4
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from debinet.exceptions import OptionError
 from debinet.experiments.cells import run_cell
@@ -15,6 +19,8 @@ from debinet.experiments.store import Appending, Record, read
 
 Backend = Literal["processes", "dask"]
 _BACKENDS = {"processes": "loky", "dask": "dask"}
+# Failures of the machine, not of the method.
+_ENVIRONMENT = ("MissingDependencyError", "DataNotFoundError", "TerminatedWorkerError")
 
 
 def run_experiment(
@@ -44,7 +50,8 @@ def run_experiment(
     seed : int
         Root of all seeds.
     retry : bool
-        Run cells again that are stored as failed.
+        Run cells again that are stored as failed. Those that failed for want of a package or of
+        data are run again anyway.
     progress : bool
         Show a bar with the time left.
 
@@ -54,11 +61,12 @@ def run_experiment(
     """
     _require_counts(runs, workers, seed, backend)
     cells = list(experiment.cells(runs or experiment.runs, seed))
+    if not cells:
+        raise OptionError("an experiment with cells", "none", "Give it runs of at least 1.")
     store = Path(folder) / f"{experiment.name}.jsonl"
     found = read(store)
-    records = {cell.key: found.records[cell.key] for cell in cells if cell.key in found.records}
-    if retry:
-        records = {key: record for key, record in records.items() if record.failure is None}
+    kept = {key: r for key, r in found.records.items() if not _again(r, retry)}
+    records = {cell.key: kept[cell.key] for cell in cells if cell.key in kept}
     missing = [cell for cell in cells if cell.key not in records]
     with Appending(store) as out:
         finished = _finished(missing, workers, backend)
@@ -70,16 +78,47 @@ def run_experiment(
     return results
 
 
+def _again(record: Record, retry: bool) -> bool:
+    """Whether a stored cell is to be run again: what was missing may be there now."""
+    if record.failure is None:
+        return False
+    return retry or record.failure.startswith(_ENVIRONMENT)
+
+
 def _finished(cells: list[Cell], workers: int, backend: Backend) -> Iterator[Record]:
     """Return records in the order in which they are done."""
+    token = uuid4().hex
     if workers == 1 and backend != "dask":
-        yield from map(run_cell, cells)
+        yield from (run_cell(cell, token) for cell in cells)
         return
-    from joblib import Parallel, delayed, parallel_config
+    waiting = {cell.key: cell for cell in cells}
+    while waiting:
+        try:
+            for record in _pool(list(waiting.values()), workers, backend, token):
+                del waiting[record.key]
+                yield record
+        except TerminatedWorkerError:
+            # One of the cells that were being run has killed its process.
+            for cell in list(waiting.values())[: 2 * workers]:
+                del waiting[cell.key]
+                yield _alone(cell, token)
 
+
+def _pool(cells: list[Cell], workers: int, backend: Backend, token: str) -> Iterator[Record]:
     with parallel_config(backend=_BACKENDS[backend], n_jobs=workers):
         pool = Parallel(return_as="generator_unordered", batch_size=1)
-        yield from pool(delayed(run_cell)(cell) for cell in cells)
+        yield from pool(delayed(run_cell)(cell, token) for cell in cells)
+
+
+def _alone(cell: Cell, token: str) -> Record:
+    """Run a cell in a process of its own, whose death is a failure of the cell."""
+    try:
+        (record,) = _pool([cell], 2, "processes", token)
+    except TerminatedWorkerError:
+        failure = "TerminatedWorkerError: the process that ran it died, perhaps out of memory"
+        names = (cell.design.name, cell.method.name, cell.replication)
+        return Record(cell.key, *names, None, failure, 0.0, [])
+    return record
 
 
 def _bar(

@@ -25,4 +25,4 @@ def simulation_table(results: Results, folder: Path) -> str:
     write_text(folder / f"{name}.csv", frame.to_csv(index=False))
     write_text(folder / f"{name}.md", comparison_table(frame, columns) + "\n")
     table = comparison_table(frame, columns, results.median_seconds())
-    return "\n".join([table, *results.failure_lines()])
+    return "\n".join([table, *results.remarks()])

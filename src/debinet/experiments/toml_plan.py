@@ -36,7 +36,7 @@ def read_experiment(file: Path | str) -> Experiment:
     function, `new` (rows to predict, 500 if left out) and perhaps a `name`. A method has a `name`,
     perhaps `model` (PartiallyLinear, DebiNet or DebiasedLasso) and its options, `vcov`, `level`,
     and `designs`, the names of those it is run on. Estimators are tables such as
-    `{ Lasso = { penalty = 0.1 } }`; `false` stands for None.
+    `{ Lasso = { penalty = 0.1 } }`; `false` stands for None where an option is not a switch.
     """
     path = Path(file)
     try:
@@ -50,7 +50,7 @@ def read_experiment(file: Path | str) -> Experiment:
         _name(plan.get("name", path.stem)),
         tuple(_design(table) for table in _tables(plan, "designs")),
         tuple(_method(table) for table in _tables(plan, "methods")),
-        _runs(plan.get("runs", 50)),
+        _count("runs", plan.get("runs", 50)),
     )
 
 
@@ -69,11 +69,11 @@ def _design(table: Mapping[str, Any]) -> Design:
             repr(kind),
             f"Did you mean {near[0]!r}?" if near else "Name a design of debinet.datasets.",
         )
-    new = options.pop("new", _NEW_ROWS)
+    new = _count("new", options.pop("new", _NEW_ROWS))
     shown = ", ".join(f"{key} = {value}" for key, value in options.items() if key != "name")
     name = str(options.pop("name", f"{kind}, {shown}" if shown else kind))
     make = makers[kind]
-    rows = {"n": options.get("n", _default_rows(make)), "new": new}
+    rows = {"n": _count("n", options.get("n", _default_rows(make))), "new": new}
     built = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
     construct(make, {**built, "n": 10})  # a design that cannot be drawn is said so at once
     return Design(name, partial(draw_sample, make), {**built, **rows})
@@ -93,12 +93,20 @@ def _method(table: Mapping[str, Any]) -> Method:
             f"model to be one of {', '.join(MODELS)}", repr(kind), "The first is the default."
         )
     designs = options.pop("designs", None)
-    shown = {key: options.pop(key) for key in ("vcov", "level") if key in options}
+    vcov, level = options.pop("vcov", None), options.pop("level", 0.95)
     built = {key: build(value) for key, value in options.items()}
     if kind == "PartiallyLinear":
         built.setdefault("treatments", ())  # those of the design
     model = construct(MODELS[kind], built)
-    return Method(name, Fit(model, **shown), None if designs is None else tuple(designs))
+    if designs is not None and not isinstance(designs, list):
+        raise OptionError("designs to be a list of names", repr(designs), 'Write ["..."].')
+    return Method(name, _fit(model, vcov, level), None if designs is None else tuple(designs))
+
+
+def _fit(model: Any, vcov: Any, level: Any) -> Fit:
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise OptionError("level to be between 0 and 1", repr(level), "Write level = 0.95.")
+    return Fit(model, vcov, level)
 
 
 def _tables(plan: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
@@ -117,9 +125,11 @@ def _require_keys(what: str, table: Mapping[str, Any], known: set[str]) -> None:
         )
 
 
-def _runs(value: Any) -> int:
+def _count(name: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise OptionError("runs to be a whole number of at least 1", repr(value), "Try runs = 50.")
+        raise OptionError(
+            f"{name} to be a whole number of at least 1", repr(value), f"Try {name} = 50."
+        )
     return value
 
 

@@ -200,7 +200,7 @@ def agreement(result: Inference, evidence: Evidence | None) -> Check:
 def splits(result: Inference, evidence: Evidence | None) -> Check:  # noqa: ARG001
     """Compare repetitions of cross-fitting."""
     name = "spread over splits"
-    if result.facts.get("cross-fitting") in {"leave-one-out", "none, in-sample residuals"}:
+    if result.facts.get("cross-fitting") in {"leave-one-out", "none (in-sample residuals)"}:
         return Check(name, "ok", "no folds were drawn at random")
     if len(result.regressions) < 2:
         return Check(

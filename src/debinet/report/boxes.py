@@ -32,9 +32,8 @@ def plot_boxes(
     """
     import matplotlib.pyplot as plt
 
-    groups = {
-        str(name): part["value"].dropna() for name, part in frame.groupby("method", sort=False)
-    }
+    kept = frame.dropna(subset="value")
+    groups = {str(name): part["value"] for name, part in kept.groupby("method", sort=False)}
     names = list(groups)[::-1]
     figure, ax = plt.subplots(figsize=(6.5, 1.2 + 0.45 * len(names)), layout="constrained")
     ax.boxplot(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -35,7 +36,10 @@ class Column(NamedTuple):
 
 
 def comparison_table(
-    frame: pd.DataFrame, columns: Sequence[Column], seconds: pd.Series | None = None
+    frame: pd.DataFrame,
+    columns: Sequence[Column],
+    seconds: pd.Series | None = None,
+    printed: Mapping[tuple[str, str], float] = MappingProxyType({}),
 ) -> str:
     """Return a Markdown table, a row per design and method.
 
@@ -47,19 +51,21 @@ def comparison_table(
         Metrics to show.
     seconds : Series, optional
         Seconds per run by (design, method).
+    printed : mapping
+        Published seconds per run.
     """
-    several = len(set(frame["design"])) > 1
-    head = [*(["design"] if several else []), "method", *(c.label for c in columns), "runs"]
+    head = ["design", "method", *(c.label for c in columns), "runs"]
     head += [] if seconds is None else ["sec/run"]
     rows = []
     for (design, method), part in frame.groupby(["design", "method"], sort=False):
         rows_of_method: list[dict[str, Any]] = part.to_dict("records")  # type: ignore[assignment]
         by_metric = {str(row["metric"]): row for row in rows_of_method}
-        cells = [str(design)] if several else []
-        cells += [str(method), *(_cell(by_metric.get(c.name, {}), c.form) for c in columns)]
-        cells.append(_runs(part))
+        shown = [_cell(by_metric.get(column.name, {}), column.form) for column in columns]
+        cells = [str(design), str(method), *shown, _runs(part)]
         if seconds is not None:
-            cells.append(_time(float(seconds.get((design, method), math.nan))))
+            ours = float(seconds.get((design, method), math.nan))
+            paper = printed.get((str(design), str(method)), math.nan)
+            cells.append(f"{_time(ours)} [{paper:g}]" if paper > 0 else _time(ours))
         rows.append([_escaped(cell) for cell in cells])
     return markdown(head, rows)
 

@@ -19,7 +19,8 @@ def figure4(*, quick: bool = False) -> Drawing:
         "Figure 4: the effect of income on net financial assets",
         table.experiment,
         draw_boxes,
-        table.notes,
+        table.notes[:1],
+        table.needs,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from debinet.experiments.plan import Experiment
 from debinet.experiments.results import Results
@@ -27,9 +27,12 @@ class Drawing:
         From results to a matplotlib figure.
     notes : tuple of str
         What differs from the paper, below it.
+    needs : callable
+        Called before anything is run; raises if data are missing.
     """
 
     title: str
     experiment: Experiment
     draw: Callable[[Results], Figure]
     notes: tuple[str, ...] = ()
+    needs: Callable[[], Any] = dict

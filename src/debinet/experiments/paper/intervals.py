@@ -11,7 +11,14 @@ from debinet.data.designs import make_table2
 from debinet.experiments.assess import Fit
 from debinet.experiments.paper.drawing import Drawing
 from debinet.experiments.paper.networks import early_stopped
-from debinet.experiments.paper.table2 import ROWS, Penalized, PostLasso, draw_penalized, kernels
+from debinet.experiments.paper.table2 import (
+    FEWER_ROWS,
+    ROWS,
+    Penalized,
+    PostLasso,
+    draw_penalized,
+    kernels,
+)
 from debinet.experiments.plan import Design, Experiment, Method, Values
 from debinet.experiments.results import Results, by_word
 from debinet.models.debiased_lasso import DebiasedLasso
@@ -66,6 +73,7 @@ def figure3(*, quick: bool = False) -> Drawing:
         Design(f"p = {p}, k = {k}", draw_penalized, {**ROWS, "p": p, "k": k, "penalty": penalty})
         for p, k, penalty in (QUICK if quick else SETTINGS)
     )
+    honest = PostLasso("wide", (), vcov=None, factor=FEWER_ROWS)
     methods = (
         Method("OLS post-Lasso", Bounds(PostLasso("zero"))),
         Method("debiased Lasso", debiased_bounds),
@@ -75,7 +83,7 @@ def figure3(*, quick: bool = False) -> Drawing:
             "WideNet, same rows",
             Bounds(PostLasso("wide", (("selection_share", None),), vcov=None)),
         ),
-        Method("WideNet, honest selection", Bounds(PostLasso("wide", (), vcov=None, factor=1.3))),
+        Method("WideNet, honest selection", Bounds(honest)),
     )
     return Drawing(
         "Figure 3: intervals after the Lasso",

@@ -118,34 +118,37 @@ def _experiment(name: str, make: Any, variants: Mapping[str, Any], quick: bool) 
 
 def draw_losses(results: Results) -> Figure:
     """Draw a panel per method."""
-    return loss_panels({m.name: curves(results, m.name) for m in results.experiment.methods})
+    done = [record.method for record in results.records if record.values is not None]
+    return loss_panels({name: curves(results, name) for name in done})
 
 
 def figure2(*, quick: bool = False) -> Drawing:
     """Return Figure 2: gradient descent on Table 1's design."""
-    experiment = _experiment("figure2", make_table1, {"gradient descent": {}}, quick)
-    return Drawing("Figure 2: gradient descent, Table 1's design", experiment, draw_losses, _NOTES)
+    plan = _experiment("figure2", make_table1, {"gradient descent": {}}, quick)
+    return _drawing("Figure 2: gradient descent, Table 1's design", plan)
 
 
 def figure5(*, quick: bool = False) -> Drawing:
     """Return Figure 5: gradient descent on Table 4's design."""
-    experiment = _experiment("figure5", make_table4, {"gradient descent": {}}, quick)
-    return Drawing("Figure 5: gradient descent, Table 4's design", experiment, draw_losses, _NOTES)
+    plan = _experiment("figure5", make_table4, {"gradient descent": {}}, quick)
+    return _drawing("Figure 5: gradient descent, Table 4's design", plan)
 
 
 def figure6(*, quick: bool = False) -> Drawing:
     """Return Figure 6: other optimizers."""
-    experiment = _experiment("figure6", make_table1, FIGURE_6, quick)
-    return Drawing("Figure 6: optimizers", experiment, draw_losses, _NOTES)
+    return _drawing("Figure 6: optimizers", _experiment("figure6", make_table1, FIGURE_6, quick))
 
 
 def figure7(*, quick: bool = False) -> Drawing:
     """Return Figure 7: another loss, other activations."""
-    experiment = _experiment("figure7", make_table1, FIGURE_7, quick)
-    return Drawing("Figure 7: losses and activations", experiment, draw_losses, _NOTES)
+    plan = _experiment("figure7", make_table1, FIGURE_7, quick)
+    return _drawing("Figure 7: losses and activations", plan)
 
 
-_NOTES = (
-    "100 rows of length one, width 10,000, outputs standardized; step sizes are the paper's, whose "
-    "loss is a sum over rows.",
-)
+def _drawing(title: str, plan: Experiment) -> Drawing:
+    width = plan.methods[0].run.width  # type: ignore[attr-defined]
+    note = (
+        f"100 rows of length one, width {width:,}, outputs standardized; step sizes are the "
+        "paper's, whose loss is a sum over rows."
+    )
+    return Drawing(title, plan, draw_losses, (note,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -113,20 +113,25 @@ def reproduce(name: str, folder: Path | str, running: Running | None = None) -> 
     -------
     Reproduced
     """
-    (name,) = read_names((name,))
+    if name not in NAMES:
+        read_names((name,) if name != "all" else ())  # says what there is
     running, target = running or Running(), Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     make: Callable[..., Comparison | Drawing] = getattr(
         import_module(f"debinet.experiments.paper.{_WHERE[name]}"), name
     )
     plan = make(quick=running.quick)
+    plan.needs()
+    experiment, stem = plan.experiment, name
+    if running.quick:  # never in the place of the full one
+        experiment, stem = replace(experiment, name=f"{experiment.name}-quick"), f"{name}-quick"
     options = running.options()
-    if plan.experiment.runs == 1:
+    if experiment.runs == 1:
         options["runs"] = None  # a figure of one draw stays one
-    results = run_experiment(plan.experiment, target, **options)
+    results = run_experiment(experiment, target, **options)
     write = _write_table if isinstance(plan, Comparison) else _write_figure
-    text, files = write(name, plan, results, target)  # type: ignore[arg-type]
-    text = "\n".join([text, *results.failure_lines()])
+    text, files = write(stem, plan, results, target)  # type: ignore[arg-type]
+    text = "\n".join([text, *results.remarks()])
     return Reproduced(name, text, tuple(files), len(results.failures))
 
 
@@ -140,9 +145,8 @@ def _write_table(
     write_text(files[0], frame.to_csv(index=False))
     write_text(files[1], _page(table.title, comparison_table(frame, columns), notes))
     # Seconds are never the same twice, so the files do without them.
-    return _page(
-        table.title, comparison_table(frame, columns, results.median_seconds()), notes
-    ), files
+    timed = comparison_table(frame, columns, results.median_seconds(), table.seconds)
+    return _page(table.title, timed, notes), files
 
 
 def _page(title: str, table: str, notes: list[str]) -> str:
@@ -152,5 +156,7 @@ def _page(title: str, table: str, notes: list[str]) -> str:
 def _write_figure(
     name: str, drawing: Drawing, results: Results, folder: Path
 ) -> tuple[str, list[Path]]:
+    if len(results.failures) == len(results.records):
+        return _page(drawing.title, "Nothing to draw.", list(drawing.notes)), []
     files = save_figure(partial(drawing.draw, results), folder, name)
     return _page(drawing.title, "\n".join(map(str, files)), list(drawing.notes)), files

@@ -62,6 +62,7 @@ def _comparison(name: str, kinds: list[str], runs: int, quick: bool) -> Comparis
         METRICS,
         TABLE_4,
         against=AGAINST,
+        judged=not quick,
         notes=(
             "The paper does not say how T is distributed. folded: standard normal, T_2 and T_3 in "
             "absolute value; truncated: standard normal, T_2 and T_3 above -1; half-normal: all "

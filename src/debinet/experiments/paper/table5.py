@@ -35,6 +35,8 @@ def table5(*, quick: bool = False) -> Comparison:
         METRICS,
         TABLE_5,
         runs=1,
+        judged=not quick,
+        needs=fetch_credit_default,
         notes=(
             "Each run is a split of the clients, 80 % for training. The paper's figures are taken "
             "as those of one split.",
