@@ -202,8 +202,17 @@ def test_agreement_of_the_two_kinds_of_residuals(good):
         other = good.estimate + errors * evidence.other_se
         moved = replace(evidence, in_sample=True, other_coef=other)
         assert verdicts(replace(good, evidence=Deferred(moved)))["agreement"] == verdict
+    for errors, verdict in ((1.0, "ok"), (3.0, "look"), (50.0, "look")):
+        other = good.estimate + errors * good.se.to_numpy()
         held = replace(evidence, in_sample=False, other_coef=other)
-        assert verdicts(replace(good, evidence=Deferred(held)))["agreement"] == "ok"
+        assert verdicts(replace(good, evidence=Deferred(held)))["agreement"] == verdict
+
+
+@pytest.mark.parametrize("make", ["smooth_nonlinear", "waves", "oblique"])
+def test_designs_too_hard_for_their_rows_are_noticed(make):
+    """Where the wide network is biased by two standard errors and more (docs/coverage.md)."""
+    X, y, truth = getattr(dn.datasets, f"make_{make}")(500, random_state=0)
+    assert fit(X, y, truth.index).trust().verdict == "look"
 
 
 # What is kept
