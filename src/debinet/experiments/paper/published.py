@@ -43,7 +43,9 @@ _TABLE_2 = {
     ("C", "DebiNet"): ("0.175 0.025", "88.953 6.324", "211.877 21.926", "0.928"),
     ("C", "NW post-Lasso"): ("0.174 0.025", "87.132 6.195", "211.007 21.821", "0.927"),
 }
-TABLE_2: Rows = {key: _row((*_PREDICTION, "coverage"), *row) for key, row in _TABLE_2.items()}
+TABLE_2: dict[tuple[str, str], dict[str, Published]] = {
+    key: _row((*_PREDICTION, "coverage"), *row) for key, row in _TABLE_2.items()
+}
 # Seconds on a CPU; the paper's "-" is less than one second.
 TABLE_2_SECONDS = {
     ("A", "debiased Lasso"): 154.0,

@@ -35,12 +35,15 @@ METRICS = (
 # The paper's n is 1000, of which 800 were fitted: its OLS row has the train MSE 0.378 and the
 # test MSE 2.625, and these are 1 - p / n and 1 + p / (n - p - 1) for n = 800 and p = 500.
 ROWS = {"n": 800, "new": 200}
+C300 = "C, k = 300"
 # Features, signals, penalty; B's penalty, which is not printed, from its Lasso row: an error of
 # 0.264 is that of coefficients shrunk by 0.5.
 SETTINGS = {
     "A": {"p": 3000, "k": 300, "penalty": 2.0},
     "B": {"p": 3000, "k": 10, "penalty": 0.5},
     "C": {"p": 500, "k": 400, "penalty": 1.0},
+    # Printed as k = 400; with 300 signals all of its rows come out.
+    C300: {"p": 500, "k": 300, "penalty": 1.0},
 }
 # With 40 % of the rows a Lasso needs a larger penalty to select as few features by chance.
 FEWER_ROWS = 1.3
@@ -152,7 +155,7 @@ def debiased_lasso(data: Penalized, seed: int) -> Values:
 
 
 METHODS = (
-    Method("OLS", least_squares, designs=("C",)),
+    Method("OLS", least_squares, designs=("C", C300)),
     Method("Lasso", lasso),
     Method("OLS post-Lasso", PostLasso("zero")),
     Method("debiased Lasso", debiased_lasso),
@@ -173,13 +176,13 @@ def table2(*, quick: bool = False) -> Comparison:
         "Table 2: debiasing the Lasso",
         Experiment("table2", designs, METHODS, 2 if quick else 50),
         METRICS,
-        TABLE_2,
+        TABLE_2 | {(C300, row): cells for (design, row), cells in TABLE_2.items() if design == "C"},
         against=dict.fromkeys(_OWN, "DebiNet"),
         judged=not quick,
         seconds=TABLE_2_SECONDS,
         notes=(
-            "A: p = 3000, k = 300; B: p = 3000, k = 10; C: p = 500, k = 400; 800 rows fitted, "
-            "200 new ones.",
+            "A: p = 3000, k = 300; B: p = 3000, k = 10; C: p = 500, k = 400 as printed, and with "
+            "the 300 that its figures fit; 800 rows fitted, 200 new ones.",
             "Figures are over the features that each row's own selection chose.",
         ),
     )

@@ -81,7 +81,7 @@ METHODS = (
 
 def table3(*, quick: bool = False) -> Comparison:
     """Return the experiment; `quick` has ten subsamples."""
-    size = 1_000
+    size = 500  # the paper's is not printed; with this one its standard errors come out
     design = Design(f"{size:,} households", draw_households, {"size": size})
     return Comparison(
         "Table 3: the effect of income on net financial assets",
@@ -92,7 +92,7 @@ def table3(*, quick: bool = False) -> Comparison:
         needs=fetch_401k,
         notes=(
             "The paper prints neither the number nor the size of its subsamples; verdicts take "
-            "the number to be 50.",
+            "the number to be 50, and 500 households give about its standard errors.",
             "No truth is known here, so nothing is better or worse.",
         ),
     )
