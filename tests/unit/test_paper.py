@@ -119,7 +119,7 @@ def test_the_lasso_row_is_over_what_it_selects(penalized):
 
 def test_the_debiased_row_predicts_with_debiased_coefficients(penalized):
     sample, penalty = penalized
-    model = dn.DebiasedLasso(penalty, random_state=0).fit(sample.X, sample.y)
+    model = dn.DebiasedLasso(penalty, noise=1.0, random_state=0).fit(sample.X, sample.y)
     figures = row("debiased Lasso")(penalized, 0)
     assert figures["coefficients"] == (model.lasso_coef_ != 0).sum()
     predicted = (sample.X_new - sample.X.mean()) @ model.coef_ + sample.y.mean()

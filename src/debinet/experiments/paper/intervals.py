@@ -55,7 +55,8 @@ class Bounds:
 def debiased_bounds(data: Penalized, seed: int) -> Values:
     """Return those of the debiased Lasso, for the features that the Lasso selects."""
     sample, penalty = data
-    model = DebiasedLasso(penalty, n_jobs=1, random_state=seed).fit(sample.X, sample.y)
+    model = DebiasedLasso(penalty, noise=1.0, n_jobs=1, random_state=seed)
+    model.fit(sample.X, sample.y)
     return _flat(model.result_.to_frame()[model.lasso_coef_ != 0])
 
 
