@@ -7,8 +7,10 @@ import sys
 import click
 
 from debinet import __version__
+from debinet.cli.fit import fit_command
 from debinet.cli.reproduce import reproduce_command
 from debinet.cli.simulate import simulate_command
+from debinet.cli.trust import trust_command
 from debinet.exceptions import DebiNetError
 
 _INTERRUPTED = 130
@@ -24,6 +26,8 @@ def cli() -> None:
     """Coefficients that can be defended, from models good enough to predict."""
 
 
+cli.add_command(fit_command)
+cli.add_command(trust_command)
 cli.add_command(reproduce_command)
 cli.add_command(simulate_command)
 

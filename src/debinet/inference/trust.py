@@ -102,7 +102,7 @@ def shrinkage(result: Inference, evidence: Evidence | None) -> Check:
     if not evidence.in_sample:
         return Check(name, "ok", f"{finding}; the result rests on the others")
     advice = "the result rests on the former: use crossfit='auto', or train less"
-    return _graded(name, 1 - ratio[j], (0.15, 0.3), finding, advice)
+    return _graded(name, 1 - ratio[j], (0.15, 0.25), finding, advice)
 
 
 def heldout_fit(result: Inference, evidence: Evidence | None) -> Check:

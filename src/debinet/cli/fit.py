@@ -1,0 +1,245 @@
+"""`debinet fit`: from a file to coefficients, tables and a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from debinet.cli.learners import LEARNERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from debinet.inference.result import Inference
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_SELECTORS = ("lasso", "adaptive_lasso", "elastic_net", "slope", "forward_backward")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to fit.
+
+    Attributes
+    ----------
+    outcome, treatments, controls, formula, select : str or None
+        As on the command line.
+    learner : str
+    crossfit : str
+    groups : list of str
+        Columns that name the clusters.
+    weights : str or None
+    seed : int
+    drop_missing : bool
+    """
+
+    outcome: str | None
+    treatments: str | None
+    controls: str | None
+    formula: str | None
+    select: str | None
+    learner: str
+    crossfit: str
+    groups: list[str]
+    weights: str | None
+    seed: int
+    drop_missing: bool
+
+
+@click.command("fit", no_args_is_help=True)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--outcome", metavar="COLUMN", help="The outcome y.")
+@click.option("--treatments", metavar="COLUMNS", help="Features of interest, with commas.")
+@click.option("--controls", metavar="COLUMNS", help="Nuisance features.  [default: all others]")
+@click.option("--formula", help='"y ~ d1 + d2 | z1 + C(z2)" in place of these three.')
+@click.option("--select", type=click.Choice(_SELECTORS), help="Find the features of interest.")
+@click.option("--learner", type=click.Choice(list(LEARNERS)), default="wide", show_default=True)
+@click.option("--crossfit", default="auto", show_default=True, help="auto, loo, none, 5, or 5x3.")
+@click.option("--vcov", metavar="KIND", help="iid, HC0 to HC3, smoother, cluster:COLUMN[,COLUMN].")
+@click.option("--weights", metavar="COLUMN", help="Sample weights.")
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
+@click.option("--joint", is_flag=True, help="Intervals that cover all coefficients at once.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--drop-missing", is_flag=True, help="Leave out rows with missing values.")
+@click.option("--table", type=_FILE, multiple=True, help="Write a .csv, .md, .tex or .html table.")
+@click.option("--save", type=_FILE, help="Write the result, for dn.load and debinet trust.")
+@click.option("--report", type=_FILE, help="Write a page to look at and to send.")
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@click.option("--force", is_flag=True, help="Replace outputs that exist.")
+def fit_command(
+    file: Path,
+    *,
+    vcov: str | None,
+    level: float,
+    joint: bool,
+    table: tuple[Path, ...],
+    save: Path | None,
+    report: Path | None,
+    json_: bool,
+    quiet: bool,
+    force: bool,
+    **request: Any,
+) -> int:
+    """Estimate coefficients from a table: csv, tsv, parquet, feather, dta or xlsx.
+
+    \b
+    Examples:
+      debinet fit wages.csv --outcome lwage --treatments educ,union --report report.html
+      debinet fit genes.parquet --outcome y --select lasso --table genes.tex
+      debinet fit firms.dta --formula "y ~ d | x1 + log(x2)" --vcov cluster:firm
+    """  # noqa: D301 - click's mark for lines to leave alone
+    from debinet.cli.writing import as_json, require_free, require_tables, write_table
+
+    require_tables(table)
+    require_free([*table, *(path for path in (save, report) if path is not None)], force)
+    kind, groups = _read_vcov(vcov)
+    result, left_out = _fit(file, Request(groups=groups, **request))
+    if kind is not None and kind != result.vcov_type:
+        result = result.with_vcov(kind)
+    for path in table:
+        write_table(result, path, level, joint)
+    if save is not None:
+        result.save(save)
+    if report is not None:
+        _write_report(result, report, file, level, joint)
+    if json_:
+        click.echo(as_json(result, level, joint))
+    elif not quiet:
+        _show(result, left_out, level, joint)
+    return 0
+
+
+def _show(result: Inference, left_out: int, level: float, joint: bool) -> None:
+    click.echo(result.summary(level, joint))
+    if left_out:
+        click.echo(f"\n{left_out} rows with missing values were left out.")
+    trust = result.trust()
+    click.echo(f"\nTrust: {trust.verdict}")
+    for check in trust.checks:
+        if check.advice and check.verdict != "not known":
+            click.echo(f"  {check.name}: {check.finding}\n    -> {check.advice}")
+
+
+def _fit(file: Path, request: Request) -> tuple[Inference, int]:
+    from debinet.cli.reading import read_table
+
+    frame = read_table(file)
+    if request.formula is not None:
+        return _fit_formula(frame, request)
+    if request.outcome is None:
+        raise click.UsageError("Give --outcome and --treatments or --select, or give --formula.")
+    if (request.treatments is None) == (request.select is None):
+        raise click.UsageError("Give either --treatments or --select.")
+    return _fit_columns(frame, request)
+
+
+def _fit_formula(frame: pd.DataFrame, request: Request) -> tuple[Inference, int]:
+    from debinet.cli.reading import require_columns, without_missing
+    from debinet.data.harmless import require_harmless
+    from debinet.models.plm import plm
+
+    if request.select or request.outcome or request.treatments or request.controls:
+        raise click.UsageError("--formula says what --outcome, --treatments, ... would.")
+    assert request.formula is not None
+    require_harmless(request.formula, frame.columns)
+    require_columns(frame, [*request.groups, *_given(request.weights)])
+    left_out = 0
+    if request.drop_missing:
+        frame, left_out = without_missing(frame, drop=True)
+    fit = plm(
+        request.formula,
+        frame,
+        LEARNERS[request.learner](),
+        groups=request.groups or None,
+        sample_weight=request.weights,
+        crossfit=_read_crossfit(request.crossfit),
+        random_state=request.seed,
+    )
+    return fit.result_, left_out
+
+
+def _fit_columns(frame: pd.DataFrame, request: Request) -> tuple[Inference, int]:
+    from debinet.cli.reading import require_columns, split_names, without_missing
+    from debinet.models.debinet import DebiNet
+    from debinet.models.partially_linear import PartiallyLinear
+
+    assert request.outcome is not None
+    treatments, controls = split_names(request.treatments), split_names(request.controls)
+    apart = [request.outcome, *request.groups, *_given(request.weights)]
+    require_columns(frame, [*apart, *treatments, *controls])
+    if not controls:
+        controls = [c for c in frame.columns if c not in {*apart, *treatments}]
+    used = list(dict.fromkeys([*apart, *treatments, *controls]))
+    frame, left_out = without_missing(frame[used], request.drop_missing)
+    options: dict[str, Any] = {
+        "learner": LEARNERS[request.learner](),
+        "crossfit": _read_crossfit(request.crossfit),
+        "random_state": request.seed,
+    }
+    model = (
+        PartiallyLinear(treatments, **options)
+        if request.select is None
+        else DebiNet(request.select, **options)
+    )
+    model.fit(
+        frame[[*treatments, *(c for c in controls if c not in treatments)]],
+        frame[request.outcome],
+        groups=frame[request.groups] if request.groups else None,
+        sample_weight=None if request.weights is None else frame[request.weights],
+    )
+    return model.result_, left_out
+
+
+def _given(name: str | None) -> list[str]:
+    return [] if name is None else [name]
+
+
+def _read_vcov(text: str | None) -> tuple[str | None, list[str]]:
+    """Return the kind of covariance and the columns of its clusters."""
+    from debinet.cli.reading import split_names
+
+    if text is None:
+        return None, []
+    kind, _, columns = text.partition(":")
+    if kind == "cluster" and not split_names(columns):
+        raise click.UsageError("--vcov cluster needs its column: cluster:firm.")
+    if kind != "cluster" and columns:
+        raise click.UsageError(f"--vcov {kind} takes no columns.")
+    return (None if kind == "cluster" else kind), split_names(columns)
+
+
+def _read_crossfit(text: str) -> Any:
+    """Return the value of `crossfit` that a text stands for."""
+    if text in {"auto", "loo"}:
+        return text
+    if text == "none":
+        return None
+    folds, by, times = text.partition("x")
+    if folds.isdigit() and (times.isdigit() if by else True):
+        return (int(folds), int(times)) if by else int(folds)
+    raise click.UsageError(f"--crossfit {text!r}: use auto, loo, none, 5, or 5x3.")
+
+
+def _write_report(result: Inference, path: Path, file: Path, level: float, joint: bool) -> None:
+    from debinet.report.page import Section, write_page
+
+    trust = result.trust()
+    rows = trust.to_frame()
+    write_page(
+        path,
+        f"{result.method} of {result.outcome}",
+        [
+            Section(
+                "Coefficients",
+                table=result.to_html(level, joint),
+                figure=result.plot(level, joint) if result.names else None,
+                caption=f"Forest plot of the coefficients with {100 * level:g} % intervals",
+            ),
+            Section(f"Trust: {trust.verdict}", table=rows.to_html()),
+            Section("What was run", text=f"data: {file.name}\n{result.summary(level, joint)}"),
+        ],
+    )

@@ -1,0 +1,80 @@
+"""Outputs of a fit: never over what is there unless asked, each whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from debinet.data.replacing import replaced
+from debinet.exceptions import OptionError
+from debinet.inference.result import Inference
+
+TABLES: dict[str, Callable[[Inference, float, bool], str]] = {
+    ".csv": lambda result, level, joint: result.to_frame(level, joint).to_csv(index_label="term"),
+    ".md": lambda result, level, joint: result.to_markdown(level, joint) + "\n",
+    ".tex": lambda result, level, joint: result.to_latex(level, joint) + "\n",
+    ".html": lambda result, level, joint: result.to_html(level, joint) + "\n",
+}
+
+
+def require_free(paths: list[Path], force: bool) -> None:
+    """Require, before anything is computed, that every output can be written."""
+    for path in paths:
+        if path.is_dir() or not path.absolute().parent.is_dir():
+            raise OptionError(
+                "outputs in folders that exist", str(path), "Create the folder, or give a file."
+            )
+        if path.exists() and not force:
+            raise OptionError(
+                "outputs that do not exist yet", str(path), "Use --force to replace it."
+            )
+
+
+def require_tables(paths: tuple[Path, ...]) -> None:
+    """Require endings that say which kind of table is wanted."""
+    for path in paths:
+        if path.suffix.lower() not in TABLES:
+            raise OptionError(
+                f"tables that end in {', '.join(TABLES)}", str(path), "Choose one of these."
+            )
+
+
+def write_table(result: Inference, path: Path, level: float, joint: bool) -> None:
+    """Write the coefficients in the format of the file's ending."""
+    text = TABLES[path.suffix.lower()](result, level, joint)
+    with replaced(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def as_json(result: Inference, level: float, joint: bool) -> str:
+    """Return the result for other programs."""
+    frame = result.to_frame(level, joint)
+    coefficients = [
+        {"term": str(term), **{key: _finite(value) for key, value in row.items()}}
+        for term, row in frame.to_dict("index").items()
+    ]
+    trust = result.trust()
+    content: dict[str, Any] = {
+        "method": result.method,
+        "outcome": result.outcome,
+        "rows": result.n,
+        "level": level,
+        "joint": joint,
+        "covariance": result.vcov_type,
+        "seed": result.seed,
+        "facts": dict(result.facts),
+        "notes": list(result.notes),
+        "coefficients": coefficients,
+        "trust": {
+            "verdict": trust.verdict,
+            "checks": [vars(check) for check in trust.checks],
+        },
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _finite(value: Any) -> float | None:
+    number = float(value)
+    return number if abs(number) < float("inf") else None  # JSON has neither NaN nor infinity
