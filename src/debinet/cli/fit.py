@@ -93,6 +93,7 @@ def fit_command(
       debinet fit firms.dta --formula "y ~ d | x1 + log(x2)" --vcov cluster:firm
     """  # noqa: D301 - click's mark for lines to leave alone
     from debinet.cli.writing import as_json, require_free, require_tables, write_table
+    from debinet.inference.reporting import write_report
 
     require_tables(table)
     require_free([*table, *(path for path in (save, report) if path is not None)], force)
@@ -105,7 +106,7 @@ def fit_command(
     if save is not None:
         result.save(save)
     if report is not None:
-        _write_report(result, report, file, level, joint)
+        write_report(result, report, level=level, joint=joint, source=file.name)
     if json_:
         click.echo(as_json(result, level, joint))
     elif not quiet:
@@ -222,24 +223,3 @@ def _read_crossfit(text: str) -> Any:
     if folds.isdigit() and (times.isdigit() if by else True):
         return (int(folds), int(times)) if by else int(folds)
     raise click.UsageError(f"--crossfit {text!r}: use auto, loo, none, 5, or 5x3.")
-
-
-def _write_report(result: Inference, path: Path, file: Path, level: float, joint: bool) -> None:
-    from debinet.report.page import Section, write_page
-
-    trust = result.trust()
-    rows = trust.to_frame()
-    write_page(
-        path,
-        f"{result.method} of {result.outcome}",
-        [
-            Section(
-                "Coefficients",
-                table=result.to_html(level, joint),
-                figure=result.plot(level, joint) if result.names else None,
-                caption=f"Forest plot of the coefficients with {100 * level:g} % intervals",
-            ),
-            Section(f"Trust: {trust.verdict}", table=rows.to_html()),
-            Section("What was run", text=f"data: {file.name}\n{result.summary(level, joint)}"),
-        ],
-    )

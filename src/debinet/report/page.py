@@ -10,20 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from debinet.data.replacing import replaced
+from debinet.report.page_parts import SCRIPT, STYLE
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding-bottom: .4rem; opacity: .75; }
-th, td { padding: .25rem .8rem; text-align: right; border-bottom: 1px solid #8884; }
-th:first-child { text-align: left; }
-pre { overflow-x: auto; padding: .8rem; border: 1px solid #8884; border-radius: .4rem; }
-img { max-width: 100%; background: white; }
-div.wide { overflow-x: auto; }
-"""
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -38,7 +30,7 @@ class Section:
         Shown as it is, in a fixed-width font; may be empty.
     table : str
         An HTML table from `debinet.report.tables`; may be empty.
-    figure : matplotlib Axes, optional
+    figure : matplotlib Axes or Figure, optional
         Drawn below.
     caption : str
         Describes the figure to those who cannot see it.
@@ -47,27 +39,29 @@ class Section:
     title: str
     text: str = ""
     table: str = ""
-    figure: Axes | None = None
+    figure: Axes | Figure | None = None
     caption: str = ""
 
 
 def write_page(path: Path, title: str, sections: Sequence[Section]) -> None:
-    """Write a page that needs no other file and no network."""
+    """Write a page that needs no other file and no network, whole or not at all."""
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
-        f"<h1>{html.escape(title)}</h1>",
+        # Nothing in the page may load anything, whatever the names in the data say.
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">",
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
+        f"<main>\n<h1>{html.escape(title)}</h1>",
         *[_section(section) for section in sections],
-        "</body>\n</html>\n",
+        f"</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
     ]
-    draft = path.with_suffix(path.suffix + ".tmp")
-    draft.write_text("\n".join(parts), encoding="utf-8")
-    draft.replace(path)
+    with replaced(path) as draft:
+        draft.write_text("\n".join(parts), encoding="utf-8")
 
 
 def _section(section: Section) -> str:
-    parts = [f"<h2>{html.escape(section.title)}</h2>"]
+    parts = [f"<section>\n<h2>{html.escape(section.title)}</h2>"]
     if section.table:
         parts.append(f'<div class="wide">{section.table}</div>')
     if section.text:
@@ -75,10 +69,15 @@ def _section(section: Section) -> str:
     if section.figure is not None:
         alternative = html.escape(section.caption or section.title, quote=True)
         parts.append(f'<img alt="{alternative}" src="{_embedded(section.figure)}">')
-    return "\n".join(parts)
+    return "\n".join([*parts, "</section>"])
 
 
-def _embedded(ax: Axes) -> str:
+def _embedded(drawn: Axes | Figure) -> str:
+    import matplotlib.pyplot as plt
+
+    figure = drawn.get_figure(root=True)
+    assert figure is not None
     stream = io.BytesIO()
-    ax.get_figure(root=True).savefig(stream, format="png", dpi=150)  # type: ignore[union-attr]
+    figure.savefig(stream, format="png", dpi=150)
+    plt.close(figure)
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()

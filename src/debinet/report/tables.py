@@ -92,19 +92,26 @@ def latex_table(frame: pd.DataFrame, caption: str | None = None) -> str:
 
 
 def html_table(frame: pd.DataFrame, caption: str | None = None) -> str:
-    """Return a `<table>` with header cells marked as such."""
+    """Return a `<table>` with header cells marked as such, and numbers to sort by."""
     header, rows = _cells(frame, html.escape)
-    lines = ['<table class="debinet">']
+    lines = ['<table class="debinet sortable">']
     if caption is not None:
         lines.append(f"<caption>{html.escape(caption)}</caption>")
     columns = "".join(f'<th scope="col">{cell}</th>' for cell in header)
     lines.append(f"<thead><tr>{columns}</tr></thead>")
     lines.append("<tbody>")
-    for name, *cells in rows:
-        values = "".join(f"<td>{cell}</td>" for cell in cells)
+    for (name, *cells), numbers in zip(rows, frame.to_numpy(dtype=object), strict=True):
+        values = "".join(
+            f"<td{_sorted_by(number)}>{cell}</td>"
+            for cell, number in zip(cells, numbers, strict=True)
+        )
         lines.append(f'<tr><th scope="row">{name}</th>{values}</tr>')
     lines += ["</tbody>", "</table>"]
     return "\n".join(lines)
+
+
+def _sorted_by(value: object) -> str:
+    return f' data-value="{float(value):.17g}"' if isinstance(value, (float, int)) else ""
 
 
 def summary_text(

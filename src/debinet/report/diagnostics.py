@@ -1,0 +1,86 @@
+"""Pictures of residuals: what the coefficients rest on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from debinet.report.forest import INK, TRUTH, plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# More panels than this are no picture any more.
+_MOST = 6
+# More points than this cover each other; every k-th is drawn.
+_POINTS = 4000
+
+
+def residual_plot(R_y: np.ndarray, R_D: pd.DataFrame, coef: pd.Series) -> Figure:
+    """Draw what is left of y against what is left of each treatment, and the coefficient as a line.
+
+    Parameters
+    ----------
+    R_y : array of shape (n,)
+        Residuals of the outcome.
+    R_D : DataFrame of shape (n, q)
+        Residuals of the treatments; the first six are drawn.
+    coef : Series
+        Coefficients by the same names.
+    """
+    import matplotlib.pyplot as plt
+
+    names = list(R_D.columns[:_MOST])
+    figure, axes = _grid(len(names))
+    step = max(1, len(R_y) // _POINTS)
+    for ax, name in zip(axes, names, strict=True):
+        x = R_D[name].to_numpy()
+        others = R_D.drop(columns=name).to_numpy() @ coef.drop(name).to_numpy()
+        ax.scatter(x[::step], (R_y - others)[::step], s=6, alpha=0.4, color=INK, linewidths=0)
+        ends = np.array([x.min(), x.max()])
+        ax.plot(ends, coef[name] * ends, color=TRUTH, linewidth=1.8)
+        ax.set_xlabel(f"{plain(str(name))}, residual", fontsize="small")
+    axes[0].set_ylabel("outcome, residual", fontsize="small")
+    plt.setp([ax.get_xticklabels() for ax in axes], fontsize="x-small")
+    return figure
+
+
+def overlap_plot(R_D: pd.DataFrame, sd: pd.Series) -> Figure:
+    """Draw how far treatments vary once Z is taken out, in their own standard deviations.
+
+    Parameters
+    ----------
+    R_D : DataFrame of shape (n, q)
+        Residuals of the treatments; the first six are drawn.
+    sd : Series
+        Standard deviations of the treatments themselves.
+    """
+    names = list(R_D.columns[:_MOST])
+    figure, axes = _grid(len(names))
+    for ax, name in zip(axes, names, strict=True):
+        scaled = R_D[name].to_numpy() / sd[name]
+        ax.hist(scaled, bins=40, color=INK, alpha=0.8)
+        ax.set_xlim(min(-3.0, scaled.min()), max(3.0, scaled.max()))
+        left = 100 * float(np.mean(scaled**2))
+        ax.set_title(f"{plain(str(name))}: {left:.0f} % left", fontsize="small")
+        ax.set_yticks([])
+    axes[0].set_ylabel("rows", fontsize="small")
+    return figure
+
+
+def _grid(count: int) -> tuple[Figure, list]:  # type: ignore[type-arg]
+    import matplotlib.pyplot as plt
+
+    columns = min(count, 3)
+    rows = -(-count // columns)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(3.2 * columns, 2.6 * rows), squeeze=False, layout="constrained"
+    )
+    flat = list(axes.flat)
+    for ax in flat[count:]:
+        ax.remove()
+    for ax in flat[:count]:
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure, flat[:count]
