@@ -9,7 +9,7 @@ SOURCES := pyproject.toml constraints.txt
 .PHONY: demo test check format bench sim reproduce docs clean
 
 demo: $(VENV)/.core
-	$(BIN)/python examples/demo.py --out demo
+	$(BIN)/debinet demo --out demo
 
 test: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal

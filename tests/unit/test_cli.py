@@ -57,6 +57,17 @@ def test_help_is_quick():
     assert min(times) < 0.7
 
 
+def test_demo(tmp_path):
+    found = debinet("demo", "--out", tmp_path / "demo")
+    assert found.returncode == 0, found.stderr
+    assert "of 64 features" in found.stdout
+    assert found.stdout.rstrip().endswith("truth.html")
+    files = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert files == {
+        *("report.html", "truth.html", "coefficients.md", "coefficients.tex", "result.npz"),
+    }
+
+
 def test_simulate(tmp_path):
     (tmp_path / "plan.toml").write_text(PLAN)
     found = debinet("simulate", tmp_path / "plan.toml", "--out", tmp_path / "out", "--workers", 1)

@@ -7,6 +7,7 @@ import sys
 import click
 
 from debinet import __version__
+from debinet.cli.demo import demo_command
 from debinet.cli.fit import fit_command
 from debinet.cli.reproduce import reproduce_command
 from debinet.cli.simulate import simulate_command
@@ -26,6 +27,7 @@ def cli() -> None:
     """Coefficients that can be defended, from models good enough to predict."""
 
 
+cli.add_command(demo_command)
 cli.add_command(fit_command)
 cli.add_command(trust_command)
 cli.add_command(reproduce_command)

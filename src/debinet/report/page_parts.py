@@ -21,7 +21,7 @@ th[aria-sort=descending] button::after { content: "\\2193"; opacity: 1; }
 tbody tr:hover { background: var(--soft); }
 label.filter { display: block; margin: .6rem 0; }
 label.filter input { font: inherit; padding: .2rem .5rem; width: 100%; max-width: 20rem; }
-pre { overflow-x: auto; padding: .8rem; border: 1px solid var(--line); border-radius: .4rem; }
+pre { white-space: pre-wrap; padding: .8rem; border: 1px solid var(--line); border-radius: .4rem; }
 img { max-width: min(100%, 46rem); height: auto; background: white; border-radius: .4rem; }
 div.wide { overflow: auto; max-height: 80vh; }
 .ok { color: var(--ok); } .look { color: var(--look); } .bad { color: var(--bad); }
