@@ -68,6 +68,7 @@ def test_sums_of_nothing_and_of_one():
         (Estimate(0.70, 0.01, 50), None, NEITHER, ""),
         (Estimate(0.70, math.nan, 1), Published("0.590"), ERROR, ""),
         (Estimate(0.70, 0.0, 50), Published("0.590"), ERROR, ""),
+        (Estimate(0.59, 0.0, 50), Published("0.590"), ERROR, "same"),
         (Estimate(0.50, 0.02, 2), Published("0.590"), ERROR, "same"),
         (Estimate(math.nan, math.nan, 0), Published("0.590"), ERROR, ""),
     ],

@@ -194,14 +194,17 @@ def judge(ours: Estimate, paper: Published | None, paper_runs: int, metric: Metr
 
     `"same"` is a gap that chance exceeds in 0.3 % of comparisons (t distribution of our runs), plus
     half a unit of the last printed digit. Where the paper prints no spread, its runs are taken to
-    spread as ours. There is no verdict where our runs do not tell how far they spread.
+    spread as ours. Where our runs do not tell how far they spread, there is no verdict but on
+    figures that are equal as printed.
     """
-    if paper is None or not math.isfinite(ours.value) or not ours.error > 0:
+    if paper is None or not math.isfinite(ours.value):
         return ""
+    gap = abs(ours.value - paper.value)
+    if not ours.error > 0:
+        return "same" if gap <= paper.rounding and ours.runs > 1 else ""
     theirs = ours.error * math.sqrt(ours.runs / paper_runs)
     if paper.sd is not None and metric.statistic == "mean":
         theirs = paper.sd / math.sqrt(paper_runs)
-    gap = abs(ours.value - paper.value)
     reach = float(stats.t.isf(_CHANCE / 2, ours.runs - 1))
     if gap <= reach * math.hypot(ours.error, theirs) + paper.rounding:
         return "same"
