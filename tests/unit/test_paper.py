@@ -126,7 +126,7 @@ def test_the_debiased_row_predicts_with_debiased_coefficients(penalized):
     assert np.isclose(figures["test"], ((predicted - sample.y_new) ** 2).mean())
 
 
-@pytest.mark.parametrize("inputs", ["folded", "truncated", "half-normal", "uniform"])
+@pytest.mark.parametrize("inputs", ["folded", "dropped", "truncated", "half-normal", "uniform"])
 def test_table_4_is_the_papers_formula(inputs):
     X, y, truth = dn.datasets.make_table4(4000, inputs=inputs, random_state=0)
     T = X.filter(like="z").to_numpy().T

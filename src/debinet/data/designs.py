@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -275,10 +276,10 @@ def make_table4(
     ----------
     n : int
         Rows.
-    inputs : {"folded", "truncated", "half-normal", "uniform"}
-        Standard normal with the absolute values of T_2 and T_3; standard normal with T_2 and
-        T_3 above -1, which gives D infinite variance; absolute values of all five; uniform on
-        (0, 3).
+    inputs : {"folded", "dropped", "truncated", "half-normal", "uniform"}
+        Standard normal with the absolute values of T_2 and T_3; standard normal without the rows
+        that have no logarithm, or with T_2 and T_3 above -1, both of which give D infinite
+        variance; absolute values of all five; uniform on (0, 3).
     random_state : int, numpy random generator, or None
         Seed.
     """
@@ -302,15 +303,17 @@ def _folded(rng: np.random.Generator, n: int) -> FloatArray:
     return T
 
 
-def _truncated(rng: np.random.Generator, n: int) -> FloatArray:
+def _above(rng: np.random.Generator, n: int, *, columns: slice) -> FloatArray:
+    """Return a standard normal T with the columns above -1."""
     T = rng.normal(size=(n, 5))
-    T[:, 1:3] = ndtri(rng.uniform(ndtr(-1.0), 1.0, size=(n, 2)))
+    T[:, columns] = ndtri(rng.uniform(ndtr(-1.0), 1.0, size=T[:, columns].shape))
     return T
 
 
 TABLE4_INPUTS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
     "folded": _folded,
-    "truncated": _truncated,
+    "dropped": partial(_above, columns=slice(1, 2)),
+    "truncated": partial(_above, columns=slice(1, 3)),
     "half-normal": lambda rng, n: np.abs(rng.normal(size=(n, 5))),
     "uniform": lambda rng, n: rng.uniform(0, 3, size=(n, 5)),
 }

@@ -1,0 +1,138 @@
+"""The documentation's code runs, and prints what the pages say it prints.
+
+Python blocks of a page run in order, in one namespace, and so do the lines of `sh` blocks that call
+`debinet`. A `text` block right after one of them is its output; a line `...` in it stands for any
+lines. A block that cannot be run has `<!-- not run: reason -->` before it.
+"""
+
+import contextlib
+import io
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+from debinet.cli.main import cli
+
+DOCS = Path(__file__).parents[2] / "docs"
+NEEDS_DATA = {"tutorial-401k.md"}
+RUN = {"python", "sh"}
+NEEDS_TORCH = {"networks.md", "trust.md"}
+
+BLOCK = re.compile(
+    r"(?:^<!-- not run: (?P<reason>.+?) -->\n\s*)?^```(?P<kind>\w*)[^\n]*\n(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What is between two fences.
+
+    Attributes
+    ----------
+    kind : str
+        Its language.
+    code : str
+    line : int
+        Of its first line on the page, from 0.
+    skipped : bool
+        Whether it has a reason not to be run.
+    follows : bool
+        Whether nothing stands between it and the block before.
+    """
+
+    kind: str
+    code: str
+    line: int
+    skipped: bool
+    follows: bool
+
+
+def read_blocks(text):
+    blocks, end = [], 0
+    for match in BLOCK.finditer(text):
+        blocks.append(
+            Block(
+                kind=match["kind"],
+                code=match["code"],
+                line=text.count("\n", 0, match.start("code")),
+                skipped=match["reason"] is not None,
+                follows=not text[end : match.start()].strip(),
+            )
+        )
+        end = match.end()
+    return blocks
+
+
+def run_python(block, page, names):
+    # Empty lines in front, so that a traceback has the page's line numbers.
+    exec(compile("\n" * block.line + block.code, page, "exec"), names)
+
+
+def run_commands(block):
+    for line in block.code.replace("\\\n", " ").splitlines():
+        if line.startswith("debinet "):
+            cli.main(shlex.split(line, comments=True)[1:], standalone_mode=False)
+
+
+def says(page_text, printed):
+    """Whether the tokens are the same, with anything in the place of a line `...`."""
+    parts = [
+        r"\s+".join(map(re.escape, part.split()))
+        for part in re.split(r"^\.\.\.$", page_text, flags=re.MULTILINE)
+    ]
+    return re.fullmatch(r"\s*" + r".*".join(parts) + r"\s*", printed, re.DOTALL) is not None
+
+
+PAGES = {path.name: read_blocks(path.read_text()) for path in sorted(DOCS.glob("*.md"))}
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(b.kind in RUN for b in PAGES[page])]
+)
+def test_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch, request):
+    if page in NEEDS_DATA:
+        request.getfixturevalue("data_folder")
+    if page in NEEDS_TORCH:
+        pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    printed = None
+    for block in PAGES[page]:
+        if block.kind == "text" and block.follows and printed is not None:
+            assert says(block.code, printed), f"{page}, line {block.line + 1}, prints:\n{printed}"
+        printed = None
+        if block.kind not in RUN or block.skipped:
+            continue
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            run_python(block, page, names) if block.kind == "python" else run_commands(block)
+        printed = output.getvalue()
+        plt.close("all")
+
+
+def test_blocks_are_read_as_they_stand():
+    text = (
+        "a\n\n```python\nx = 1\n```\n\n```text\n1\n```\n\nb\n\n"
+        "<!-- not run: long -->\n\n```sh\nls\n```\n"
+    )
+    first, second, third = read_blocks(text)
+    assert (first.kind, first.code, first.line, first.skipped) == ("python", "x = 1\n", 3, False)
+    assert (second.kind, second.follows) == ("text", True)
+    assert (third.kind, third.skipped) == ("sh", True)
+
+
+@pytest.mark.parametrize(
+    ("page_text", "printed", "same"),
+    [
+        ("a  b\nc\n", "a b\n\nc", True),
+        ("a b\n", "a b c", False),
+        ("a\n...\nd\n", "a\nb\nc\nd\n", True),
+        ("a\n...\n", "b\nc", False),
+    ],
+)
+def test_output_is_compared_by_tokens(page_text, printed, same):
+    assert says(page_text, printed) is same
