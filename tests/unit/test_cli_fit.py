@@ -140,7 +140,7 @@ def test_outputs(wages, tmp_path):
     assert "\\begin{tabular}" in paths[2].read_text()
     page = report.read_text()
     assert "<img alt=" in page
-    assert "Trust:" in page
+    assert "Can it be trusted?" in page
     assert dn.load(saved).names == ("d1", "d2")
     before = {path: path.read_bytes() for path in [*paths, report, saved]}
     with pytest.raises(OptionError, match="--force"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -121,6 +121,8 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ]
         procedure = _Procedure(sample, selector, template, seed)
         selection, first = procedure.run(splits[0], 0)
+        # The seed that repeats the whole, not only what follows the split of the rows.
+        first = replace(first, result=replace(first.result, seed=seed))
         several = None
         if plan.repeats > 1:
             template.set_params(n_jobs=None)

@@ -40,8 +40,9 @@ def gather(data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed:
         rows, other = _unseen(data, learner, seed)
     else:
         rows, other = _seen(data, part, folds, seed)
-    found = None if other is None else np.mean(other**2, axis=0)
     ours = np.average(own**2, axis=0, weights=weights)
+    # Both kinds on the same rows, as few rows can have most of the variance, and then to scale.
+    found = None if other is None else ours * _ratio(other, own[rows])
     coef, se = _estimate(other, None if data.weights is None else data.weights[rows])
     leftover, names = _leftover(data, part.regression.residuals, weights)
     return Evidence(
@@ -54,6 +55,12 @@ def gather(data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed:
         leftover=leftover,
         leftover_names=names,
     )
+
+
+def _ratio(residuals: FloatArray, others: FloatArray) -> FloatArray:
+    """Return the ratio of mean squares, 1 where both are zero."""
+    one, other = (residuals**2).mean(axis=0), (others**2).mean(axis=0)
+    return np.asarray(np.divide(one, other, out=np.ones_like(one), where=other > 0))
 
 
 def _unseen(data: Dataset, learner: Any, seed: int) -> tuple[IntArray, FloatArray | None]:
