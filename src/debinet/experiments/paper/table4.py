@@ -47,7 +47,7 @@ def table4(*, quick: bool = False) -> Comparison:
 def table4_inputs(*, quick: bool = False) -> Comparison:
     """Return the same with other distributions of T; `quick` has one of them and two runs."""
     others = [kind for kind in TABLE4_INPUTS if kind != "folded"]
-    return _comparison("table4_inputs", others[: 1 if quick else None], 2 if quick else 10, quick)
+    return _comparison("table4_inputs", others[: 1 if quick else None], 2 if quick else 6, quick)
 
 
 def _comparison(name: str, kinds: list[str], runs: int, quick: bool) -> Comparison:

@@ -31,7 +31,7 @@ def table5(*, quick: bool = False) -> Comparison:
     methods = tuple(Method(name, run) for name, run in ROWS.items())
     return Comparison(
         "Table 5: attack on a network of credit card clients",
-        Experiment("table5", designs[: 1 if quick else 2], methods, 2 if quick else 10),
+        Experiment("table5", designs[: 1 if quick else 2], methods, 2 if quick else 6),
         METRICS,
         TABLE_5,
         runs=1,
