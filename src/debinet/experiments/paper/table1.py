@@ -40,8 +40,8 @@ AGAINST = {
 
 
 def table1(*, quick: bool = False) -> Comparison:
-    """Return the experiment; `quick` has 2,000 rows, networks of 1,000 units and three runs."""
-    n, width, runs = (2_000, 1_000, 3) if quick else (10_000, 10_000, 12)
+    """Return the experiment; `quick` has 1,000 rows, networks of 1,000 units and three runs."""
+    n, width, runs = (1_000, 1_000, 3) if quick else (10_000, 10_000, 12)
     design = Design(f"n = {n:,}", partial(draw_sample, make_table1), {"n": n, "new": n})
     return Comparison(
         "Table 1: partially linear models",
