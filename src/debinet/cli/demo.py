@@ -26,11 +26,8 @@ def demo_command(out: Path) -> int:
 
     Writes two pages, tables in Markdown and LaTeX, and the saved result.
     """
-    import matplotlib as mpl
-
     from debinet.inference.reporting import write_report
 
-    mpl.use("Agg")
     out.mkdir(parents=True, exist_ok=True)
     result = diabetes()
     click.echo(result.summary())
