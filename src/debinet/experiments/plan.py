@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from debinet._random import named_seed
@@ -36,7 +37,7 @@ class Design:
         """Return the data that belong to a seed."""
         return self.make(**self.options, random_state=seed)
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What decides the data, as text."""
         return f"{self.name}: {describe(self.make)}({describe(self.options)})"
@@ -64,7 +65,7 @@ class Method:
     designs: tuple[str, ...] | None = None
     requires: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What decides the figures, as text."""
         return f"{self.name}: {describe(self.run)}"
@@ -148,7 +149,7 @@ class Cell:
         names = (self.experiment, self.design.name, self.replication, self.method.name)
         return named_seed(self.seed, *names)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Digest of all that decides the figures, apart from the code itself."""
         parts = (self.experiment, self.design.text, self.method.text, self.replication, self.seed)
