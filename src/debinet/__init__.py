@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from debinet import datasets, exceptions, experiments, testing, theory
-    from debinet.inference.loading import load
     from debinet.inference.result import Inference
     from debinet.learners.columns import Columns
     from debinet.learners.mean import MeanLearner
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from debinet.models.debinet import DebiNet
     from debinet.models.partially_linear import PartiallyLinear
     from debinet.models.plm import FormulaFit, plm
+    from debinet.models.storing import load
     from debinet.report.curves import plot_coefficient_path
     from debinet.report.intervals import plot_intervals
     from debinet.selection.adaptive_lasso import AdaptiveLasso
@@ -61,7 +61,7 @@ _WHERE = {
     "TangentNet": "debinet.learners.tangent",
     "WideNet": "debinet.learners.wide",
     "coefficient_path": "debinet.models.coefficient_path",
-    "load": "debinet.inference.loading",
+    "load": "debinet.models.storing",
     "plm": "debinet.models.plm",
     "plot_coefficient_path": "debinet.report.curves",
     "plot_intervals": "debinet.report.intervals",

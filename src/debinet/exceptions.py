@@ -108,6 +108,10 @@ class FileFormatError(DebiNetError, ValueError):
     """A file is not one that this library wrote, or is damaged."""
 
 
+class StorageError(DebiNetError, ValueError):
+    """A fitted model has parts that no file of ours can hold."""
+
+
 class MemoryLimitError(DebiNetError, MemoryError):
     """A computation would need more memory than there is."""
 

@@ -114,7 +114,7 @@ def test_crossfit(wages, text, label):
     assert label in json.loads(found.output)["facts"]["cross-fitting"]
 
 
-@pytest.mark.parametrize("ending", ["tsv", "csv.gz", "parquet", "feather", "dta"])
+@pytest.mark.parametrize("ending", ["tsv", "csv.gz", "parquet", "feather", "dta", "xlsx"])
 def test_files(wages, tmp_path, ending):
     frame = pd.read_csv(wages).drop(columns="region")
     path = tmp_path / f"wages.{ending}"
@@ -123,6 +123,7 @@ def test_files(wages, tmp_path, ending):
         "csv.gz": lambda: frame.to_csv(path, index=False),
         "parquet": lambda: frame.to_parquet(path),
         "feather": lambda: frame.to_feather(path),
+        "xlsx": lambda: frame.to_excel(path, index=False),
         "dta": lambda: frame.to_stata(path, write_index=False),
     }
     write[ending]()
@@ -141,7 +142,7 @@ def test_outputs(wages, tmp_path):
     page = report.read_text()
     assert "<img alt=" in page
     assert "Can it be trusted?" in page
-    assert dn.load(saved).names == ("d1", "d2")
+    assert dn.load(saved).result_.names == ("d1", "d2")
     before = {path: path.read_bytes() for path in [*paths, report, saved]}
     with pytest.raises(OptionError, match="--force"):
         run("fit", wages, *COLUMNS, *tables, *extras)

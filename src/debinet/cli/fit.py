@@ -65,7 +65,7 @@ class Request:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with missing values.")
 @click.option("--table", type=_FILE, multiple=True, help="Write a .csv, .md, .tex or .html table.")
-@click.option("--save", type=_FILE, help="Write the result, for dn.load and debinet trust.")
+@click.option("--save", type=_FILE, help="Write the model and its result: predict, trust, dn.load.")
 @click.option("--report", type=_FILE, help="Write a page to look at and to send.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
@@ -98,13 +98,16 @@ def fit_command(
     require_tables(table)
     require_free([*table, *(path for path in (save, report) if path is not None)], force)
     kind, groups = _read_vcov(vcov)
-    result, left_out = _fit(file, Request(groups=groups, **request))
-    if kind is not None and kind != result.vcov_type:
-        result = result.with_vcov(kind)
+    model, left_out = _fit(file, Request(groups=groups, **request))
+    if kind is not None and kind != model.result_.vcov_type:
+        # A formula's fit shows the result of the model within.
+        fitted = getattr(model, "model", model)
+        fitted.result_ = fitted.result_.with_vcov(kind)
+    result = model.result_
     for path in table:
         write_table(result, path, level, joint)
     if save is not None:
-        result.save(save)
+        model.save(save)
     if report is not None:
         write_report(result, report, level=level, joint=joint, source=file.name)
     if json_:
@@ -125,7 +128,8 @@ def _show(result: Inference, left_out: int, level: float, joint: bool) -> None:
             click.echo(f"  {check.name}: {check.finding}\n    -> {check.advice}")
 
 
-def _fit(file: Path, request: Request) -> tuple[Inference, int]:
+def _fit(file: Path, request: Request) -> tuple[Any, int]:
+    """Return the fitted model and the number of rows left out."""
     from debinet.cli.reading import read_table
 
     frame = read_table(file)
@@ -138,8 +142,9 @@ def _fit(file: Path, request: Request) -> tuple[Inference, int]:
     return _fit_columns(frame, request)
 
 
-def _fit_formula(frame: pd.DataFrame, request: Request) -> tuple[Inference, int]:
+def _fit_formula(frame: pd.DataFrame, request: Request) -> tuple[Any, int]:
     from debinet.cli.reading import require_columns, without_missing
+    from debinet.data.formula import formula_columns
     from debinet.data.harmless import require_harmless
     from debinet.models.plm import plm
 
@@ -147,10 +152,10 @@ def _fit_formula(frame: pd.DataFrame, request: Request) -> tuple[Inference, int]
         raise click.UsageError("--formula says what --outcome, --treatments, ... would.")
     assert request.formula is not None
     require_harmless(request.formula, frame.columns)
-    require_columns(frame, [*request.groups, *_given(request.weights)])
-    left_out = 0
-    if request.drop_missing:
-        frame, left_out = without_missing(frame, drop=True)
+    apart = [*request.groups, *_given(request.weights)]
+    require_columns(frame, apart)
+    used = [*formula_columns(request.formula, frame, apart), *apart]
+    frame, left_out = without_missing(frame[list(dict.fromkeys(used))], request.drop_missing)
     fit = plm(
         request.formula,
         frame,
@@ -160,10 +165,10 @@ def _fit_formula(frame: pd.DataFrame, request: Request) -> tuple[Inference, int]
         crossfit=_read_crossfit(request.crossfit),
         random_state=request.seed,
     )
-    return fit.result_, left_out
+    return fit, left_out
 
 
-def _fit_columns(frame: pd.DataFrame, request: Request) -> tuple[Inference, int]:
+def _fit_columns(frame: pd.DataFrame, request: Request) -> tuple[Any, int]:
     from debinet.cli.reading import require_columns, split_names, without_missing
     from debinet.models.debinet import DebiNet
     from debinet.models.partially_linear import PartiallyLinear
@@ -192,7 +197,7 @@ def _fit_columns(frame: pd.DataFrame, request: Request) -> tuple[Inference, int]
         groups=frame[request.groups] if request.groups else None,
         sample_weight=None if request.weights is None else frame[request.weights],
     )
-    return model.result_, left_out
+    return model, left_out
 
 
 def _given(name: str | None) -> list[str]:

@@ -9,6 +9,7 @@ import click
 from debinet import __version__
 from debinet.cli.demo import demo_command
 from debinet.cli.fit import fit_command
+from debinet.cli.predict import predict_command
 from debinet.cli.reproduce import reproduce_command
 from debinet.cli.simulate import simulate_command
 from debinet.cli.trust import trust_command
@@ -29,6 +30,7 @@ def cli() -> None:
 
 cli.add_command(demo_command)
 cli.add_command(fit_command)
+cli.add_command(predict_command)
 cli.add_command(trust_command)
 cli.add_command(reproduce_command)
 cli.add_command(simulate_command)

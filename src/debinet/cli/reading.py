@@ -67,7 +67,9 @@ def require_columns(frame: pd.DataFrame, names: list[str]) -> None:
             raise unknown_column(name, frame.columns)
 
 
-def without_missing(frame: pd.DataFrame, drop: bool) -> tuple[pd.DataFrame, int]:
+def without_missing(
+    frame: pd.DataFrame, drop: bool, option: str = "--drop-missing to leave these rows out"
+) -> tuple[pd.DataFrame, int]:
     """Return the rows without missing values, if asked for, and how many were left out."""
     missing = frame.isna()
     bad = int(missing.any(axis=1).sum())
@@ -77,7 +79,7 @@ def without_missing(frame: pd.DataFrame, drop: bool) -> tuple[pd.DataFrame, int]
         raise MissingValueError(
             "no missing values in the columns that are used",
             f"{bad} rows with some: {shown}",
-            "Use --drop-missing to leave these rows out, or impute them first.",
+            f"Use {option}, or impute them first.",
         )
     if bad == len(frame):
         raise EmptyInputError(

@@ -12,7 +12,7 @@ import click
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def trust_command(file: Path, *, json_: bool) -> int:
-    """Check a result that `debinet fit --save` or `result.save` wrote.
+    """Check what `debinet fit --save`, `model.save` or `result.save` wrote.
 
     \b
     Example:
@@ -21,9 +21,9 @@ def trust_command(file: Path, *, json_: bool) -> int:
 
     Exit code 1 if the verdict is "do not trust".
     """  # noqa: D301 - click's mark for lines to leave alone
-    from debinet.inference.loading import load
+    from debinet.models.storing import load_any_result
 
-    trust = load(file).trust()
+    trust = load_any_result(file).trust()
     checks = [vars(check) for check in trust.checks]
     click.echo(json.dumps({"verdict": trust.verdict, "checks": checks}) if json_ else str(trust))
     return 1 if trust.verdict == "do not trust" else 0

@@ -5,17 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from debinet.data.replacing import replaced
-from debinet.exceptions import OptionError
+from debinet.exceptions import MissingDependencyError, OptionError
 from debinet.inference.result import Inference
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TABLES: dict[str, Callable[[Inference, float, bool], str]] = {
     ".csv": lambda result, level, joint: result.to_frame(level, joint).to_csv(index_label="term"),
     ".md": lambda result, level, joint: result.to_markdown(level, joint) + "\n",
     ".tex": lambda result, level, joint: result.to_latex(level, joint) + "\n",
     ".html": lambda result, level, joint: result.to_html(level, joint) + "\n",
+}
+
+
+FRAMES: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
+    ".csv": lambda frame, path: frame.to_csv(path, index=False),
+    ".tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
+    ".feather": lambda frame, path: frame.to_feather(path),
 }
 
 
@@ -39,6 +50,23 @@ def require_tables(paths: tuple[Path, ...]) -> None:
             raise OptionError(
                 f"tables that end in {', '.join(TABLES)}", str(path), "Choose one of these."
             )
+
+
+def require_frame_file(path: Path) -> None:
+    """Require an ending that says how a data frame is to be written."""
+    if path.suffix.lower() not in FRAMES:
+        raise OptionError(f"outputs that end in {', '.join(FRAMES)}", str(path), "Choose one.")
+
+
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
+    """Write a data frame in the format of the file's ending."""
+    with replaced(path) as draft:
+        try:
+            FRAMES[path.suffix.lower()](frame, draft)
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"the package that writes {path.suffix} files", str(error), "Write a .csv file."
+            ) from error
 
 
 def write_table(result: Inference, path: Path, level: float, joint: bool) -> None:

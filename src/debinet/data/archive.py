@@ -66,15 +66,30 @@ def read_archive(
         ) from error
 
 
+def read_format(path: str | PathLike[str]) -> str | None:
+    """Return the format that a file says it has; None if it is no archive of ours at all."""
+    try:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            return str(_read_header(archive)["format"])
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception:  # whoever reads the file says what is wrong with it
+        return None
+
+
 def require(holds: bool, what: str) -> None:
     """Require that a part of a file is as it was written."""
     if not holds:
         raise ValueError(f"unexpected {what}")
 
 
-def _header(archive: Any, kind: Kind) -> dict[str, Any]:
+def _read_header(archive: Any) -> dict[str, Any]:
     require(archive.zip.getinfo("header.npy").file_size < _HEADER_LIMIT, "header size")
-    header = json.loads(archive["header"].tobytes().decode())
+    return dict(json.loads(archive["header"].tobytes().decode()))
+
+
+def _header(archive: Any, kind: Kind) -> dict[str, Any]:
+    header = _read_header(archive)
     found = (header.get("format"), header.get("version"))
     require(found == (kind.format, kind.version), f"format and version {found}")
-    return dict(header)
+    return header

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,12 +41,15 @@ class Design:
         Names of the treatment columns.
     specs : tuple of formulaic ModelSpec
         For treatments and controls, with categories and transforms remembered.
+    source : DataFrame
+        The columns of the data that the formula uses.
     """
 
     y: pd.Series
     X: pd.DataFrame
     treatments: tuple[str, ...]
     specs: tuple[Any, Any]
+    source: pd.DataFrame
 
 
 def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> Design:
@@ -77,6 +82,7 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> Design:
         X=_joined(D, Z),
         treatments=tuple(column for column in D.columns if column != INTERCEPT),
         specs=(D.model_spec, Z.model_spec),
+        source=frame[_used(frame, [outcome, treatments, controls])],
     )
 
 
@@ -98,9 +104,20 @@ def apply_formula(design: Design, data: Any) -> pd.DataFrame:
     return _joined(D, Z)
 
 
+def apply_columns(design: Design) -> list[str]:
+    """Return the columns that `apply_formula` needs."""
+    return _used(design.source, [spec.formula for spec in design.specs])
+
+
+def formula_columns(formula: str, data: Any, apart: Sequence[str] = ()) -> list[str]:
+    """Return the columns of a data frame that `formula` uses, the outcome included."""
+    frame = _as_frame(data)
+    return _used(frame, list(_parse(formula, [str(c) for c in frame.columns], apart)))
+
+
 def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> tuple[Any, Any, Any]:
     outcome, treatments, _ = _parts(formula, columns)
-    used = {str(v) for side in (outcome, treatments) for v in side.required_variables}
+    used = {name for side in (outcome, treatments) for name in _variables(side)}
     free = [column for column in columns if column not in used and column not in apart]
     return outcome, treatments, _parts(formula, free)[2]
 
@@ -126,14 +143,50 @@ def _unreadable(formula: Any, error: Exception) -> FormulaError:
 
 def _require_complete(frame: pd.DataFrame, sides: list[Any]) -> None:
     # formulaic would code a missing category as the reference category.
-    used = {str(name) for side in sides for name in side.required_variables}
-    missing = [name for name in frame.columns if name in used and frame[name].isna().any()]
+    missing = [name for name in _used(frame, sides) if frame[name].isna().any()]
     if missing:
         raise MissingValueError(
             "no missing values in the variables of the formula",
             f"NaN or None in {missing[:5]}",
             "Drop or impute those rows first; nothing is dropped silently.",
         )
+
+
+def _used(frame: pd.DataFrame, sides: list[Any]) -> list[str]:
+    """Return the columns that the sides of a formula use, in the order of the data."""
+    used = {name for side in sides for name in _variables(side)}
+    return [name for name in frame.columns if name in used]
+
+
+def _variables(side: Any) -> set[str]:
+    """Return the names that a side of a formula uses.
+
+    formulaic's own `required_variables` knows of none in `bs(x, df=4)`.
+    """
+    found = {str(name) for name in side.required_variables}
+    for term in side:
+        for factor in term.factors:
+            if factor.eval_method.value == "python":
+                found |= _names_in(factor.expr)
+    return found
+
+
+def _names_in(expression: str) -> set[str]:
+    """Return the names in a Python expression, those between backticks too, but no functions."""
+    quoted: dict[str, str] = {}
+
+    def replaced(match: re.Match[str]) -> str:
+        stand_in = f"_quoted_{len(quoted)}"
+        quoted[stand_in] = match[1]
+        return stand_in
+
+    try:
+        tree = ast.parse(re.sub(r"`([^`]+)`", replaced, expression), mode="eval")
+    except SyntaxError:
+        return set()  # formulaic says what is wrong when it evaluates it
+    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions]
+    return {quoted.get(name, name) for name in names}
 
 
 def _joined(D: Any, Z: Any) -> pd.DataFrame:

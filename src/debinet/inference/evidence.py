@@ -9,6 +9,29 @@ from debinet.protocols import FloatArray
 
 
 @dataclass(frozen=True)
+class Stopping:
+    """Where the learner stopped, for every column.
+
+    Attributes
+    ----------
+    along : str
+        What grows along the path, such as "epochs".
+    measure : str
+        What was to be least.
+    x, value : FloatArray of shape (g, m)
+        Positions on the path, and the measure there.
+    chosen : FloatArray of shape (m,)
+        Where it stopped.
+    """
+
+    along: str
+    measure: str
+    x: FloatArray
+    value: FloatArray
+    chosen: FloatArray
+
+
+@dataclass(frozen=True)
 class Evidence:
     """Figures about the nuisance functions; m = 1 + q columns, the outcome first.
 
@@ -29,6 +52,8 @@ class Evidence:
         Correlations of the result's residual with functions of the nuisance features.
     leftover_names : tuple of str
         Which functions.
+    stopping : Stopping, optional
+        For learners that stop.
     """
 
     in_sample: bool
@@ -39,6 +64,7 @@ class Evidence:
     other_se: FloatArray | None
     leftover: FloatArray
     leftover_names: tuple[str, ...]
+    stopping: Stopping | None = None
 
 
 class Deferred:

@@ -8,25 +8,20 @@ from typing import Any
 import numpy as np
 
 from debinet.data.archive import read_archive, require
-from debinet.inference.evidence import Deferred, Evidence
+from debinet.inference.evidence import Deferred, Evidence, Stopping
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
 from debinet.inference.storage import EVIDENCE, KIND
 from debinet.protocols import FloatArray, IntArray
 
 
-def load(path: str | PathLike[str]) -> Inference:
-    """Read a result that `Inference.save` wrote; safe with files from strangers.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is damaged or not one of ours.
-    """
-    return read_archive(path, KIND, _rebuild)
+def load_result(path: str | PathLike[str]) -> Inference:
+    """Read a result that `Inference.save` wrote; safe with files from strangers."""
+    return read_archive(path, KIND, rebuild)
 
 
-def _rebuild(header: dict[str, Any], archive: Any) -> Inference:
+def rebuild(header: dict[str, Any], archive: Any) -> Inference:
+    """Return the result that `result_parts` took apart, or raise if something is amiss."""
     names = tuple(str(name) for name in header["names"])
     q = len(names)
     R_y = _array(archive, "R_y", (None, None))
@@ -101,8 +96,16 @@ def _evidence(header: dict[str, Any], archive: Any, q: int) -> Deferred:
             other_se=found.get("other_se"),
             leftover=found["leftover"],
             leftover_names=names,
+            stopping=_stopping(header["stopping"], archive, q) if "stopping" in header else None,
         )
     )
+
+
+def _stopping(header: dict[str, Any], archive: Any, q: int) -> Stopping:
+    x = _array(archive, "stopping_x", (None, q + 1))
+    value = _array(archive, "stopping_value", x.shape)
+    chosen = _array(archive, "stopping_chosen", (q + 1,))
+    return Stopping(str(header["along"]), str(header["measure"]), x, value, chosen)
 
 
 def _array(archive: Any, name: str, shape: tuple[int | None, ...]) -> FloatArray:

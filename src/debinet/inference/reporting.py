@@ -111,7 +111,29 @@ def _pictures(result: Inference) -> list[Section]:
                 "its own standard deviations",
             )
         )
+        sections += _stopping(result)
     return sections
+
+
+def _stopping(result: Inference) -> list[Section]:
+    from debinet.report.diagnostics import stopping_plot
+
+    stopping = None if result.evidence is None else result.evidence.get().stopping
+    if stopping is None:
+        return []
+    names = [result.outcome, *result.names]
+    figure = stopping_plot(
+        pd.DataFrame(stopping.x, columns=names),
+        pd.DataFrame(stopping.value, columns=names),
+        pd.Series(stopping.chosen, index=names),
+        along=stopping.along,
+        measure=stopping.measure,
+    )
+    caption = (
+        f"The learner's criterion ({stopping.measure}) along {stopping.along}, for the outcome and "
+        "each treatment; a line marks where it stopped"
+    )
+    return [Section("Stopping path", figure=figure, caption=caption)]
 
 
 def _what_was_run(result: Inference, level: float, joint: bool, source: str) -> str:

@@ -23,9 +23,16 @@ EVIDENCE = {
     "leftover": None,
 }
 
+STOPPING = ("x", "value", "chosen")
+
 
 def save(result: Inference, path: str | PathLike[str]) -> None:
     """Write `result` to `path`, whole or not at all."""
+    write_archive(path, KIND, *result_parts(result))
+
+
+def result_parts(result: Inference) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what makes up a result: plain values, and arrays."""
     header: dict[str, Any] = {
         "names": list(result.names),
         "vcov_type": result.vcov_type,
@@ -63,4 +70,9 @@ def save(result: Inference, path: str | PathLike[str]) -> None:
             value = getattr(evidence, name)
             if value is not None:
                 arrays[f"evidence_{name}"] = value
-    write_archive(path, KIND, header, arrays)
+        if evidence.stopping is not None:
+            stopping = evidence.stopping
+            header["stopping"] = {"along": stopping.along, "measure": stopping.measure}
+            for name in STOPPING:
+                arrays[f"stopping_{name}"] = np.asarray(getattr(stopping, name), np.float64)
+    return header, arrays

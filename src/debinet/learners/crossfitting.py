@@ -24,6 +24,23 @@ from debinet.protocols import EnsembleLearner, FloatArray, FoldLearner, IntArray
 
 
 @dataclass(frozen=True)
+class Averaged:
+    """Models of the same targets, to predict new rows by their average.
+
+    Attributes
+    ----------
+    fits : tuple of FittedLearner
+        One per fold, or one of all rows for closed forms.
+    """
+
+    fits: tuple[FittedLearner, ...]
+
+    def predict(self, Z: FloatArray) -> FloatArray:
+        """Predict new rows by the average of the models, as in the paper's Algorithm 4."""
+        return np.asarray(np.mean([fit.predict(Z) for fit in self.fits], axis=0))
+
+
+@dataclass(frozen=True)
 class Heldout:
     """What cross-fitting hands on.
 
@@ -45,9 +62,10 @@ class Heldout:
     learner: Any
     note: str = ""
 
-    def predict(self, Z: FloatArray) -> FloatArray:
-        """Predict new rows by the average of the models, as in the paper's Algorithm 4."""
-        return np.asarray(np.mean([fit.predict(Z) for fit in self.fits], axis=0))
+    @property
+    def average(self) -> Averaged:
+        """The models, to predict new rows."""
+        return Averaged(self.fits)
 
 
 def cross_fit(
@@ -132,13 +150,13 @@ class Weighted:
 
     Attributes
     ----------
-    parts : tuple of Heldout
+    parts : tuple of Averaged
         Of k learners.
     weights : FloatArray of shape (k, m)
         Of each learner for each output.
     """
 
-    parts: tuple[Heldout, ...]
+    parts: tuple[Averaged, ...]
     weights: FloatArray
 
     def predict(self, Z: FloatArray) -> FloatArray:
@@ -172,7 +190,9 @@ def _stacked(job: _Job, folds: Folds, n_jobs: int | None) -> Heldout:
     predictions = np.array([part.predictions for part in parts])
     weights = job.learner.weigh(predictions, job.M, job.weights)
     names = [type(part.learner).__name__ for part in parts]
-    fit = FittedLearner((Weighted(parts, weights),), np.ones(job.M.shape[1]))
+    fit = FittedLearner(
+        (Weighted(tuple(part.average for part in parts), weights),), np.ones(job.M.shape[1])
+    )
     combined = np.asarray(np.einsum("km,knm->nm", weights, predictions))
     return Heldout(combined, (fit,), job.learner, _describe(names, weights))
 

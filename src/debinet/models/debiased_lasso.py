@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -191,6 +192,13 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.result_.seed if random_state is None else root_seed(random_state),
             n_jobs=self.n_jobs,
         )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
+        check_is_fitted(self, "result_")
+        from debinet.models.storing import save_model
+
+        save_model(self, path)
 
     def _influence(self) -> FloatArray:
         """Return that of the standardized columns, (p, n); only the user's units are kept."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -155,6 +156,13 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         frame, model = self._frame(X), self._estimated.model
         return np.full(len(frame), self._estimated.mean) if model is None else model.nuisance(frame)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
+        check_is_fitted(self, "result_")
+        from debinet.models.storing import save_model
+
+        save_model(self, path)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters."""

@@ -12,7 +12,7 @@ from debinet._random import named_generator, named_seed
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import DebiNetError
-from debinet.inference.evidence import Deferred, Evidence
+from debinet.inference.evidence import Deferred, Evidence, Stopping
 from debinet.inference.scores import pooled
 from debinet.learners.adapter import fit_learner
 from debinet.models.partialled import PartialledOut
@@ -54,7 +54,23 @@ def gather(data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed:
         other_se=se,
         leftover=leftover,
         leftover_names=names,
+        stopping=_stopping(part),
     )
+
+
+def _stopping(part: PartialledOut) -> Stopping | None:
+    """Return where the first model stopped, for networks, wide or trained."""
+    model = part.joint.fits[0].models[0]
+    if hasattr(model, "stopping_path"):
+        path = model.stopping_path()
+        return Stopping(
+            "effective degrees of freedom", model.tune.upper(), path.dof, path.criterion, model.dof_
+        )
+    held = getattr(getattr(model, "history_", None), "held_loss", None)
+    if held is None or not len(held):
+        return None
+    epochs = np.tile(np.arange(1.0, len(held) + 1)[:, None], held.shape[1])
+    return Stopping("epochs", "held-out loss", epochs, held, model.best_epoch_.astype(np.float64))
 
 
 def _ratio(residuals: FloatArray, others: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from debinet._random import named_seed
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.inference.regression import ResidualRegression
-from debinet.learners.crossfitting import Heldout, cross_fit
+from debinet.learners.crossfitting import Averaged, Heldout, cross_fit
 from debinet.protocols import FloatArray
 
 
@@ -52,6 +52,33 @@ class Task:
 
 
 @dataclass(frozen=True)
+class ConditionalMeans:
+    """What predictions need of one repetition, and nothing of the training rows besides.
+
+    Attributes
+    ----------
+    joint : Averaged
+        Models of `E([y, D] | Z)`.
+    g : Averaged, optional
+        Models of `g(Z) = E(y - D pilot | Z)` for the structured score.
+    pilot : FloatArray of shape (q,), optional
+        The coefficients for which `g` was learned.
+    """
+
+    joint: Averaged
+    g: Averaged | None
+    pilot: FloatArray | None
+
+    def __call__(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return `E(y|Z)` (n,) and `E(D|Z)` (n, q) for new rows."""
+        means = self.joint.predict(Z)
+        m_y, m_D = means[:, 0], means[:, 1:]
+        if self.g is not None and self.pilot is not None:
+            m_y = self.g.predict(Z)[:, 0] + m_D @ self.pilot
+        return m_y, m_D
+
+
+@dataclass(frozen=True)
 class PartialledOut:
     """One repetition of cross-fitting, solved.
 
@@ -78,10 +105,9 @@ class PartialledOut:
             if held is not None and hasattr(held.learner, "forget"):
                 held.learner.forget()
 
-    def conditional_means(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return `E(y|Z)` and `E(D|Z)` for new rows."""
-        means = self.joint.predict(Z)
-        m_y, m_D = means[:, 0], means[:, 1:]
-        if self.g is not None and self.pilot is not None:
-            m_y = self.g.predict(Z)[:, 0] + m_D @ self.pilot
-        return m_y, m_D
+    @property
+    def means(self) -> ConditionalMeans:
+        """What predictions need."""
+        return ConditionalMeans(
+            self.joint.average, None if self.g is None else self.g.average, self.pilot
+        )

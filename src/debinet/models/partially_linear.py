@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -161,7 +162,8 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             part.forget()
         # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
         validate_data(self, X, skip_check_array=True)
-        self._parts, self._schema, self.result_ = parts, data.schema, result
+        self._means = tuple(part.means for part in parts)
+        self._schema, self.result_ = data.schema, result
         self.coef_ = result.estimate.copy()
         return self
 
@@ -177,6 +179,13 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         m_y, m_D = self._conditional_means(Z)
         return m_y - m_D @ self.result_.estimate
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
+        check_is_fitted(self, "result_")
+        from debinet.models.storing import save_model
+
+        save_model(self, path)
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters."""
         return {**super().get_params(deep=deep), "score": score_name(self)}
@@ -187,7 +196,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._schema.split(table)
 
     def _conditional_means(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        m_y, m_D = zip(*(part.conditional_means(Z) for part in self._parts), strict=True)
+        m_y, m_D = zip(*(means(Z) for means in self._means), strict=True)
         return np.mean(m_y, axis=0), np.mean(m_D, axis=0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from debinet.data.formula import Design, apply_formula, pick_columns, read_formula
@@ -45,6 +46,12 @@ class FormulaFit:
     def summary(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the result as text."""
         return f"{self.formula}\n\n{self.result_.summary(level, joint)}"
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the formula, its model and the columns it uses to one file, for `dn.load`."""
+        from debinet.models.storing import save_model
+
+        save_model(self, path)
 
     def __repr__(self) -> str:
         return f"<FormulaFit: {self.formula!r}, n={self.result_.n}>"

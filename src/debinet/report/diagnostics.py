@@ -70,6 +70,42 @@ def overlap_plot(R_D: pd.DataFrame, sd: pd.Series) -> Figure:
     return figure
 
 
+def stopping_plot(
+    x: pd.DataFrame, value: pd.DataFrame, chosen: pd.Series, *, along: str, measure: str
+) -> Figure:
+    """Draw the criterion that stopped the learner, and where that was.
+
+    Parameters
+    ----------
+    x, value : DataFrame of shape (g, m)
+        Positions on the path and the criterion there; the first six columns are drawn.
+    chosen : Series of length m
+        Where the learner stopped.
+    along, measure : str
+        What the two axes are.
+    """
+    count = min(x.shape[1], _MOST)
+    figure, axes = _grid(count)
+    for j, ax in enumerate(axes):
+        # By position: an outcome and a treatment may have the same name.
+        ax.plot(x.iloc[:, j], value.iloc[:, j], color=INK, linewidth=1.8)
+        ax.axvline(float(chosen.iloc[j]), color=TRUTH, linewidth=1.5, linestyle="--")
+        low, high = _interesting(value.iloc[:, j].to_numpy())
+        ax.set_ylim(low, high)
+        ax.set_title(f"{plain(str(x.columns[j]))}: {chosen.iloc[j]:.3g}", fontsize="small")
+        ax.set_xlabel(along, fontsize="small")
+        ax.tick_params(labelsize="x-small")
+    axes[0].set_ylabel(measure, fontsize="small")
+    return figure
+
+
+def _interesting(values: np.ndarray) -> tuple[float, float]:
+    """Return the range around the least value: far ends would flatten the rest."""
+    least, first = float(values.min()), float(values[0])
+    reach = max(first - least, 0.2 * float(np.ptp(values)), 1e-12)
+    return least - 0.1 * reach, least + 1.3 * reach
+
+
 def _grid(count: int) -> tuple[Figure, list]:  # type: ignore[type-arg]
     import matplotlib.pyplot as plt
 

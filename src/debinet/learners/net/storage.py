@@ -22,6 +22,11 @@ KIND = Kind("debinet-net", 1, "Net.save")
 
 def save_net(net: Any, path: str | PathLike[str]) -> None:
     """Write a fitted `Net`. Options that are no plain data (module, generators) are left out."""
+    write_archive(path, KIND, *net_parts(net))
+
+
+def net_parts(net: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what makes up a fitted `Net`: plain values, and arrays."""
     network, history = net._network, net.history_
     options = {
         name: _plain(value)
@@ -60,7 +65,7 @@ def save_net(net: Any, path: str | PathLike[str]) -> None:
         arrays["held_loss"] = history.held_loss
     if network.inputs.moments is not None:
         arrays |= {"mean": network.inputs.moments.mean, "sd": network.inputs.moments.sd}
-    write_archive(path, KIND, header, arrays)
+    return header, arrays
 
 
 def _plain(value: Any) -> Any:
@@ -79,10 +84,13 @@ def load_net(kind: Any, path: str | PathLike[str], module: Any) -> Any:
             "module=None",
             "Pass the module, or the function that made it, as in Net.load(path, module=...).",
         )
-    return read_archive(path, KIND, lambda header, archive: _rebuild(kind, header, archive, module))
+    return read_archive(
+        path, KIND, lambda header, archive: rebuild_net(kind, header, archive, module)
+    )
 
 
-def _rebuild(kind: Any, header: dict[str, Any], archive: Any, module: Any) -> Any:
+def rebuild_net(kind: Any, header: dict[str, Any], archive: Any, module: Any = None) -> Any:
+    """Return the network that `net_parts` took apart, or raise if something is amiss."""
     options = dict(header["options"])
     if isinstance(options.get("hidden"), list):
         options["hidden"] = tuple(options["hidden"])
@@ -142,8 +150,4 @@ def _blueprint(header: dict[str, Any], module: Any, inputs: int, outputs: int) -
 
 def _state(archive: Any, epoch: int) -> dict[str, Any]:
     prefix = f"weights/{epoch}/"
-    return {
-        name.removeprefix(prefix): archive[name]
-        for name in archive.files
-        if name.startswith(prefix)
-    }
+    return {name.removeprefix(prefix): archive[name] for name in archive if name.startswith(prefix)}

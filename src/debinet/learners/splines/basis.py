@@ -83,13 +83,17 @@ class Splines:
         """Place the knots for rows (n, p) of positive weight."""
         moments = column_moments(Z, weight)
         standard = moments.standardize(Z)
-        splines = SplineTransformer(
-            degree=self.degree, knots=_place(standard, self.knots), extrapolation="constant"
-        ).fit(standard)
+        splines = place_splines(_place(standard, self.knots), self.degree)
         k = self.knots + self.degree - 1
         differences = np.diff(np.eye(k), n=2, axis=0)
         turn = np.asarray(np.linalg.pinv(differences), np.float64)
         return Curves(moments, splines, turn, _scale(splines, turn, standard, weight))
+
+
+def place_splines(knots: FloatArray, degree: int) -> Any:
+    """Return the splines with given knots (k, p), which no data can change."""
+    splines = SplineTransformer(degree=degree, knots=knots, extrapolation="constant")
+    return splines.fit(knots)
 
 
 def _scale(splines: Any, turn: FloatArray, standard: FloatArray, weight: FloatArray) -> FloatArray:

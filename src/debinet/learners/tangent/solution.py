@@ -9,7 +9,7 @@ import numpy as np
 from debinet.learners.moments import Moments, column_moments
 from debinet.learners.tangent.factorization import Factorization
 from debinet.learners.tangent.tuning import CRITERIA, Projected, project
-from debinet.learners.wide.tuning import tune
+from debinet.learners.wide.tuning import StoppingPath, stopping_path, tune
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -28,6 +28,7 @@ class Solution:
     target : Moments
         Means and standard deviations of the targets.
     noise_variance, dof : FloatArray of shape (m,)
+    path : StoppingPath
     """
 
     spectrum_of: IntArray
@@ -36,6 +37,7 @@ class Solution:
     target: Moments
     noise_variance: FloatArray
     dof: FloatArray
+    path: StoppingPath
 
     def outputs_of(self, spectrum: int) -> IntArray:
         """Return the outputs that use this spectrum."""
@@ -60,7 +62,16 @@ def solve(factorization: Factorization, M: FloatArray, criterion: str) -> Soluti
     for j, k in enumerate(spectrum_of):
         noise[j], dof[j] = _noise_and_dof(projected[k], j, time[j], criterion)
     T = tuple(part.T for part in projected)
-    return Solution(spectrum_of, time, T, target, noise * target.sd**2, dof)
+    path = stopping_path(
+        tuned,
+        [
+            1.0 + (1.0 - 1.0 / (1.0 + np.outer(t.grid, part.w))).sum(axis=1)
+            for t, part in zip(tuned, projected, strict=True)
+        ],
+        [spectrum.skip for spectrum in factorization.spectra],
+        spectrum_of,
+    )
+    return Solution(spectrum_of, time, T, target, noise * target.sd**2, dof, path)
 
 
 def _noise_and_dof(part: Projected, j: int, time: float, criterion: str) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from debinet.exceptions import FoldError, LengthError, OptionError
 from debinet.learners.arguments import read_data, read_new_rows, read_weight
 from debinet.learners.wide.factorization import fingerprint
 from debinet.learners.wide.skips import AUTO_SKIPS, skip_weights
-from debinet.learners.wide.solution import inverse
+from debinet.learners.wide.tuning import StoppingPath, inverse
 from debinet.protocols import FloatArray, Pilot
 
 
@@ -30,6 +30,7 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
     skip: Any
     _auto_skips = AUTO_SKIPS
     _factorization: Any
+    _path: StoppingPath
 
     @abstractmethod
     def _network(self) -> object:
@@ -147,6 +148,11 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         spectrum = self._factorization.spectra[self._spectrum_of[0]]
         return self._adjoint(self._factorization, spectrum, float(self._time[0]), X, folds)
 
+    def stopping_path(self) -> StoppingPath:
+        """Return penalties, criterion and degrees of freedom along each output's path."""
+        check_is_fitted(self)
+        return self._path
+
     def forget(self) -> None:
         """Let go of the decompositions, which only further fits to the same Z would need."""
         self._factorization = None
@@ -161,6 +167,7 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         self.skip_ = np.array([s.skip for s in factorization.spectra])[solution.spectrum_of]
         self.noise_variance_ = solution.noise_variance
         self.dof_ = solution.dof
+        self._path = solution.path
         return factorization, solution
 
     def _factorize(self, Z: FloatArray, weight: FloatArray) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from debinet.learners.moments import Moments, column_moments
 from debinet.learners.wide.factorization import Factorization
 from debinet.learners.wide.filters import SpectralFilter
-from debinet.learners.wide.tuning import CRITERIA, StoppingPath, Tuned, time_grid, tune
+from debinet.learners.wide.tuning import CRITERIA, StoppingPath, stopping_path, time_grid, tune
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -64,30 +64,13 @@ def solve(
     else:
         noise = (T**2 * left**2).sum(axis=0) / np.maximum(left.sum(axis=0), 1e-300)
     dof = 1.0 + (1.0 - left).sum(axis=0)
-    path = _paths(factorization, tuned, spectrum_of, filter_)
-    return Solution(filter_, spectrum_of, time, T, target, noise * target.sd**2, dof, path)
-
-
-def _paths(
-    factorization: Factorization, tuned: list[Tuned], spectrum_of: IntArray, filter_: SpectralFilter
-) -> StoppingPath:
-    penalty = np.array([inverse(t.grid) for t in tuned])
-    dof = np.array(
+    path = stopping_path(
+        tuned,
         [
             1.0 + (1.0 - filter_.residual(np.outer(t.grid, spectrum.w))).sum(axis=1)
             for t, spectrum in zip(tuned, factorization.spectra, strict=True)
-        ]
+        ],
+        [spectrum.skip for spectrum in factorization.spectra],
+        spectrum_of,
     )
-    curve = np.array([t.curve for t in tuned])
-    skip = np.array([spectrum.skip for spectrum in factorization.spectra])
-    return StoppingPath(
-        penalty[spectrum_of].T,
-        curve[spectrum_of, :, np.arange(spectrum_of.size)].T,
-        dof[spectrum_of].T,
-        skip[spectrum_of],
-    )
-
-
-def inverse(time: FloatArray) -> FloatArray:
-    """Return the penalty that belongs to a stopping time: infinite at time 0."""
-    return np.divide(1.0, time, out=np.full_like(time, np.inf), where=time > 0)
+    return Solution(filter_, spectrum_of, time, T, target, noise * target.sd**2, dof, path)

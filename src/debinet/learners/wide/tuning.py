@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
@@ -12,7 +12,7 @@ import numpy as np
 from debinet.learners.wide.blocks import Stopped, leave_one_out
 from debinet.learners.wide.filters import SpectralFilter
 from debinet.learners.wide.spectrum import Spectrum
-from debinet.protocols import FloatArray
+from debinet.protocols import FloatArray, IntArray
 
 # Maps stopping times (g, m), or (g, 1) for all outputs alike, to values (g, m) to be minimized.
 Criterion: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -63,6 +63,37 @@ class Tuned:
     value: FloatArray
     grid: FloatArray
     curve: FloatArray
+
+
+def stopping_path(
+    tuned: Sequence[Tuned], dof: Sequence[FloatArray], skip: Sequence[float], chosen: IntArray
+) -> StoppingPath:
+    """Put together the paths of m outputs, each along the decomposition chosen for it.
+
+    Parameters
+    ----------
+    tuned : sequence of Tuned
+        One per decomposition.
+    dof : sequence of FloatArray of shape (g,)
+        Degrees of freedom at the times of their grids, which may differ in length.
+    skip : sequence of float
+    chosen : IntArray of shape (m,)
+        Which decomposition each output uses.
+    """
+    most = max(t.grid.size for t in tuned)
+    # A shorter grid stays at its end.
+    at = [np.minimum(np.arange(most), t.grid.size - 1) for t in tuned]
+    return StoppingPath(
+        np.column_stack([inverse(tuned[k].grid)[at[k]] for k in chosen]),
+        np.column_stack([tuned[k].curve[at[k], j] for j, k in enumerate(chosen)]),
+        np.column_stack([dof[k][at[k]] for k in chosen]),
+        np.asarray(skip)[chosen],
+    )
+
+
+def inverse(time: FloatArray) -> FloatArray:
+    """Return the penalty that belongs to a stopping time: infinite at time 0."""
+    return np.divide(1.0, time, out=np.full_like(time, np.inf), where=time > 0)
 
 
 def reml(spectrum: Spectrum, T: FloatArray, filter_: SpectralFilter) -> Criterion:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from sklearn.utils.validation import check_is_fitted
-
 from debinet.data.folds import Folds
 from debinet.learners.arguments import one_of
 from debinet.learners.wide.adjoint import Held, heldout_adjoint
@@ -18,7 +16,7 @@ from debinet.learners.wide.network import SpectralNet
 from debinet.learners.wide.predictor import Predictor, make_predictor, predict
 from debinet.learners.wide.solution import Solution, solve
 from debinet.learners.wide.spectrum import Spectrum
-from debinet.learners.wide.tuning import CRITERIA, StoppingPath
+from debinet.learners.wide.tuning import CRITERIA
 from debinet.protocols import FloatArray, Pilot
 
 
@@ -107,11 +105,6 @@ class WideNet(SpectralNet):
         self.filter = filter
         self.relevance = relevance
 
-    def stopping_path(self) -> StoppingPath:
-        """Return penalties, criterion and degrees of freedom along each output's path."""
-        check_is_fitted(self)
-        return self._path
-
     def _network(self) -> Architecture:
         # All options are checked here, before the decomposition is paid for.
         one_of("relevance", self.relevance, {"equal": None, "auto": None})
@@ -125,9 +118,7 @@ class WideNet(SpectralNet):
         return factorize(Z, weight, network, skips, key)
 
     def _tune(self, factorization: Factorization, M: FloatArray) -> Solution:
-        solution = solve(factorization, M, FILTERS[self.filter], self.tune)
-        self._path = solution.path
-        return solution
+        return solve(factorization, M, FILTERS[self.filter], self.tune)
 
     def _make_predictor(self, factorization: Factorization, solution: Solution) -> Predictor:
         return make_predictor(factorization, solution)

@@ -1,0 +1,114 @@
+"""`debinet predict`: the outcome of new rows, from a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("predict", no_args_is_help=True)
+@click.argument("model", type=_FILE)
+@click.argument("file", type=_FILE)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a table.")
+@click.option("--keep", metavar="COLUMNS", help="Columns of FILE to repeat, with commas.")
+@click.option("--nuisance", is_flag=True, help="Add f(Z), the part that the controls explain.")
+@click.option("--allow-missing", is_flag=True, help="Leave rows with missing values empty.")
+@click.option("--trusted", is_flag=True, help="The model's file is from someone I trust.")
+@click.option("--force", is_flag=True, help="Replace an output that exists.")
+def predict_command(
+    model: Path,
+    file: Path,
+    *,
+    out: Path | None,
+    keep: str | None,
+    nuisance: bool,
+    allow_missing: bool,
+    trusted: bool,
+    force: bool,
+) -> int:
+    """Predict the outcome for the rows of FILE with a MODEL that `debinet fit --save` wrote.
+
+    \b
+    Examples:
+      debinet fit wages.csv --outcome lwage --treatments educ --save wages.npz
+      debinet predict wages.npz new.csv --out predicted.csv
+      debinet predict wages.npz new.csv --keep id --nuisance
+    """  # noqa: D301 - click's mark for lines to leave alone
+    from debinet.cli.reading import read_table, require_columns, split_names
+    from debinet.cli.writing import require_frame_file, require_free, write_frame
+    from debinet.models.storing import load
+
+    if out is not None:
+        require_frame_file(out)
+        require_free([out], force)
+    fitted = load(model, trusted=trusted)
+    frame = read_table(file)
+    kept = split_names(keep)
+    require_columns(frame, kept)
+    predicted = _predict(fitted, model, frame, nuisance, allow_missing)
+    table = frame[kept].assign(**predicted)
+    if out is None:
+        click.echo(table.to_csv(index=False), nl=False)
+    else:
+        write_frame(table, out)
+    return 0
+
+
+def _predict(
+    fitted: Any, path: Path, frame: pd.DataFrame, nuisance: bool, allow_missing: bool
+) -> dict[str, Any]:
+    """Return the new columns."""
+    import numpy as np
+
+    from debinet.cli.reading import require_columns, without_missing
+    from debinet.exceptions import FileFormatError, OptionError
+
+    wanted = ["predict", *(["nuisance"] if nuisance else [])]
+    if not hasattr(fitted, "result_"):
+        raise FileFormatError(
+            "a model, which can predict",
+            f"{path}, which holds {type(fitted).__name__}",
+            "Use what `debinet fit --save` or `model.save` wrote.",
+        )
+    if not all(hasattr(fitted, name) for name in wanted):
+        raise OptionError(
+            "--nuisance for partially linear models", type(fitted).__name__, "Leave it out."
+        )
+    columns = _columns(fitted)
+    require_columns(frame, columns)
+    used = frame[columns]
+    complete = ~used.isna().any(axis=1).to_numpy() if allow_missing else np.ones(len(frame), bool)
+    option = "--allow-missing to leave their predictions empty"
+    rows = used[complete]
+    if len(rows):
+        rows, _ = without_missing(rows, drop=False, option=option)
+    found: dict[str, Any] = {}
+    for name in wanted:
+        values = np.full(len(frame), np.nan)
+        if len(rows):
+            values[complete] = getattr(fitted, name)(rows)
+        found["prediction" if name == "predict" else name] = values
+    return found
+
+
+def _columns(fitted: Any) -> list[str]:
+    """Return the columns that the model was fitted to."""
+    from debinet.data.formula import apply_columns
+    from debinet.exceptions import FileFormatError
+
+    if hasattr(fitted, "formula"):
+        return apply_columns(fitted.design)
+    if not hasattr(fitted, "feature_names_in_"):
+        raise FileFormatError(
+            "a model that was fitted to named columns",
+            "one that was fitted to an array",
+            "Predict in Python, with dn.load(...).predict(array), or fit it to a data frame.",
+        )
+    return [str(name) for name in fitted.feature_names_in_]
