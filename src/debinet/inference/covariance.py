@@ -7,12 +7,16 @@ clusters with its default small-sample corrections).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
 from debinet.exceptions import CovarianceError, OptionError
 from debinet.inference.regression import ResidualRegression
+from debinet.inference.summed import SummedRegression
 from debinet.protocols import FloatArray, IntArray
+
+Regression: TypeAlias = ResidualRegression | SummedRegression
 
 # A row whose leverage is this close to 1 determines a coefficient alone.
 LEVERAGE_LIMIT = 1 - 1e-10
@@ -105,18 +109,22 @@ def known_noise(influence: FloatArray, noise: float) -> FloatArray:
     return covariance
 
 
-def degrees_of_freedom(fit: ResidualRegression, kind: str, groups: IntArray | None) -> float:
+def degrees_of_freedom(fit: Regression, kind: str, groups: IntArray | None) -> float:
     """Of the t distribution: groups - 1 (the fewer, if two-way) for clusters, else n - q.
 
     A noise level of its own brings its own.
     """
+    if isinstance(fit, SummedRegression):
+        return fit.df[kind]
     if kind in {"cluster", "smoother"} and groups is not None:
         return float(min(np.unique(codes[fit.w > 0]).size for codes in groups.T) - 1)
     return float(fit.n - fit.coef.size) if fit.noise_df is None else fit.noise_df
 
 
-def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -> FloatArray:
+def covariance_of(fit: Regression, kind: str, groups: IntArray | None) -> FloatArray:
     """Return the covariance named `kind`."""
+    if isinstance(fit, SummedRegression):
+        return fit.covariance(kind)
     if isinstance(kind, str) and kind == "smoother":
         return smoother(fit, groups)
     if not isinstance(kind, str) or kind not in {*BY_NAME, "cluster"}:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from debinet.inference.covariance import Regression
 from debinet.inference.evidence import Deferred
-from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
 from debinet.inference.spread import spread
 from debinet.protocols import IntArray
 
 
 def infer(
-    regressions: Sequence[ResidualRegression],
+    regressions: Sequence[Regression],
     names: Sequence[str],
     vcov: str,
     *,

@@ -12,6 +12,7 @@ from debinet.inference.evidence import Deferred, Evidence, Stopping
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
 from debinet.inference.storage import EVIDENCE, KIND
+from debinet.inference.summed_storage import rebuild_summed
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -24,6 +25,33 @@ def rebuild(header: dict[str, Any], archive: Any) -> Inference:
     """Return the result that `result_parts` took apart, or raise if something is amiss."""
     names = tuple(str(name) for name in header["names"])
     q = len(names)
+    regressions = (
+        (rebuild_summed(header["summed"], archive, q),)
+        if "summed" in header
+        else _regressions(archive, q)
+    )
+    covariance = _array(archive, "covariance", (q, q))
+    require(bool((np.diag(covariance) >= 0).all()), "covariance")
+    df, seed = float(header["df"]), int(header["seed"])
+    require(0 < df < np.inf and seed >= 0, "header")
+    return Inference(
+        names=names,
+        regressions=regressions,
+        estimate=_array(archive, "estimate", (q,)),
+        covariance=covariance,
+        vcov_type=str(header["vcov_type"]),
+        df=df,
+        method=str(header["method"]),
+        outcome=str(header["outcome"]),
+        facts={str(k): str(v) for k, v in header["facts"].items()},
+        notes=tuple(str(note) for note in header["notes"]),
+        groups=_groups(archive, regressions[0].R_y.size) if "groups" in archive else None,
+        seed=seed,
+        evidence=_evidence(header, archive, q) if "evidence" in header else None,
+    )
+
+
+def _regressions(archive: Any, q: int) -> tuple[ResidualRegression, ...]:
     R_y = _array(archive, "R_y", (None, None))
     repetitions, rows = R_y.shape
     noise, noise_df = (
@@ -43,38 +71,20 @@ def rebuild(header: dict[str, Any], archive: Any) -> Inference:
     least_squares = archive["least_squares"]
     require(least_squares.dtype == bool and least_squares.shape == (repetitions,), "score")
     require(weights is None or bool((weights >= 0).all()), "weights")
-    covariance = _array(archive, "covariance", (q, q))
-    require(bool((np.diag(covariance) >= 0).all()), "covariance")
-    df, seed = float(header["df"]), int(header["seed"])
-    require(0 < df < np.inf and seed >= 0, "header")
-    return Inference(
-        names=names,
-        regressions=tuple(
-            ResidualRegression(
-                R_y[k],
-                R_D[k],
-                coef[k],
-                weights,
-                influence=None if influence is None else influence[k],
-                least_squares=bool(least_squares[k]),
-                noise=None if noise is None else float(noise[k]),
-                noise_df=None if noise_df is None else float(noise_df[k]),
-                D_noise=None if D_noise is None else D_noise[k],
-                error=None if error is None else error[k],
-            )
-            for k in range(repetitions)
-        ),
-        estimate=_array(archive, "estimate", (q,)),
-        covariance=covariance,
-        vcov_type=str(header["vcov_type"]),
-        df=df,
-        method=str(header["method"]),
-        outcome=str(header["outcome"]),
-        facts={str(k): str(v) for k, v in header["facts"].items()},
-        notes=tuple(str(note) for note in header["notes"]),
-        groups=_groups(archive, rows) if "groups" in archive else None,
-        seed=seed,
-        evidence=_evidence(header, archive, q) if "evidence" in header else None,
+    return tuple(
+        ResidualRegression(
+            R_y[k],
+            R_D[k],
+            coef[k],
+            weights,
+            influence=None if influence is None else influence[k],
+            least_squares=bool(least_squares[k]),
+            noise=None if noise is None else float(noise[k]),
+            noise_df=None if noise_df is None else float(noise_df[k]),
+            D_noise=None if D_noise is None else D_noise[k],
+            error=None if error is None else error[k],
+        )
+        for k in range(repetitions)
     )
 
 

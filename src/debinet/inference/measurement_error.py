@@ -38,13 +38,18 @@ _LEAST_LEFT = 0.01
 def correct_result(result: Inference, sigma2: Any) -> Inference:
     """Return the result with corrected coefficients and the covariance of the corrected scores."""
     _require_learned_apart(result.facts.get("score"))
-    if any(fit.error is not None for fit in result.regressions):
+    rows = [fit for fit in result.regressions if isinstance(fit, ResidualRegression)]
+    if len(rows) < len(result.regressions):
+        raise OptionError(
+            "a result with residuals of all rows", "one of streamed data", "Fit in memory."
+        )
+    if any(fit.error is not None for fit in rows):
         raise OptionError(
             "a result that is not corrected yet",
             "one that is",
             "Correct the result of fit, once, with all of sigma2.",
         )
-    fits = tuple(correct(fit, sigma2) for fit in result.regressions)
+    fits = tuple(correct(fit, sigma2) for fit in rows)
     kind = "cluster" if result.vcov_type == "cluster" else "HC1"
     return replace(
         result,

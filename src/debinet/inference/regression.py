@@ -74,6 +74,11 @@ class ResidualRegression:
         return self.noise_df is not None
 
     @property
+    def rows(self) -> int:
+        """Number of rows, those of no weight included."""
+        return int(self.R_y.size)
+
+    @property
     def n(self) -> int:
         """Number of rows that count: those of positive weight."""
         return int(np.count_nonzero(self.w))

@@ -15,6 +15,7 @@ from scipy import stats
 from debinet.data.labels import read_groups
 from debinet.exceptions import OptionError
 from debinet.inference import multiplicity, simultaneous
+from debinet.inference.covariance import Regression
 from debinet.inference.evidence import Deferred
 from debinet.inference.hypotheses import (
     WaldTest,
@@ -23,7 +24,6 @@ from debinet.inference.hypotheses import (
     wald_test,
 )
 from debinet.inference.measurement_error import correct_result
-from debinet.inference.regression import ResidualRegression
 from debinet.inference.spread import spread
 from debinet.inference.trust import Trust, assess_trust
 from debinet.protocols import FloatArray, IntArray
@@ -44,8 +44,8 @@ class Inference:
     ----------
     names : tuple of str
         Names of the q coefficients.
-    regressions : tuple of ResidualRegression
-        One solved residual regression per repetition of cross-fitting.
+    regressions : tuple of ResidualRegression or SummedRegression
+        One solved residual regression per repetition of cross-fitting; sums, if streamed.
     estimate : FloatArray of shape (q,)
         Coefficients as an array; `coef` has them by name.
     covariance : FloatArray of shape (q, q)
@@ -83,7 +83,7 @@ class Inference:
     """
 
     names: tuple[str, ...]
-    regressions: tuple[ResidualRegression, ...]
+    regressions: tuple[Regression, ...]
     estimate: FloatArray
     covariance: FloatArray
     vcov_type: str
@@ -180,7 +180,7 @@ class Inference:
             raise OptionError(
                 "groups only for 'cluster' and 'smoother'", repr(kind), "Leave groups out."
             )
-        codes = read_groups(groups, self.regressions[0].R_y.size)
+        codes = read_groups(groups, self.regressions[0].rows)
         notes = (*self.notes, "clusters were named after the fit, whose folds may have split them")
         return replace(
             self, **vars(spread(self.regressions, kind, codes)), groups=codes, notes=notes

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from debinet.inference.aggregation import median_coef, median_covariance
-from debinet.inference.covariance import covariance_of, degrees_of_freedom
-from debinet.inference.regression import ResidualRegression
+from debinet.inference.covariance import Regression, covariance_of, degrees_of_freedom
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -30,9 +29,7 @@ class Spread:
     df: float
 
 
-def spread(
-    regressions: tuple[ResidualRegression, ...], kind: str, groups: IntArray | None
-) -> Spread:
+def spread(regressions: tuple[Regression, ...], kind: str, groups: IntArray | None) -> Spread:
     """Aggregate repetitions under the covariance named `kind`."""
     coefs = [regression.coef for regression in regressions]
     covariances = [covariance_of(regression, kind, groups) for regression in regressions]

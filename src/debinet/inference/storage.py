@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from debinet.data.archive import Kind, write_archive
+from debinet.inference.summed import SummedRegression
+from debinet.inference.summed_storage import summed_parts
 
 if TYPE_CHECKING:
     from debinet.inference.result import Inference
@@ -24,6 +26,21 @@ EVIDENCE = {
 }
 
 STOPPING = ("x", "value", "chosen")
+
+
+def _regression_arrays(result: Inference) -> dict[str, Any]:
+    arrays: dict[str, Any] = {
+        name: np.stack([getattr(regression, name) for regression in result.regressions])
+        for name in ("coef", "R_y", "R_D", "least_squares")
+    }
+    weights = result.regressions[0].weights
+    if weights is not None:
+        arrays["weights"] = weights
+    for name in ("influence", "noise", "noise_df", "D_noise", "error"):
+        values = [getattr(regression, name) for regression in result.regressions]
+        if all(value is not None for value in values):
+            arrays[name] = np.array(values, dtype=np.float64)
+    return arrays
 
 
 def save(result: Inference, path: str | PathLike[str]) -> None:
@@ -43,21 +60,13 @@ def result_parts(result: Inference) -> tuple[dict[str, Any], dict[str, Any]]:
         "notes": list(result.notes),
         "seed": result.seed,
     }
-    arrays: dict[str, Any] = {
-        "estimate": result.estimate,
-        "covariance": result.covariance,
-        "coef": np.stack([regression.coef for regression in result.regressions]),
-        "R_y": np.stack([regression.R_y for regression in result.regressions]),
-        "R_D": np.stack([regression.R_D for regression in result.regressions]),
-    }
-    weights = result.regressions[0].weights
-    if weights is not None:
-        arrays["weights"] = weights
-    for name in ("influence", "noise", "noise_df", "D_noise", "error"):
-        values = [getattr(regression, name) for regression in result.regressions]
-        if all(value is not None for value in values):
-            arrays[name] = np.array(values, dtype=np.float64)
-    arrays["least_squares"] = np.array([r.least_squares for r in result.regressions])
+    arrays: dict[str, Any] = {"estimate": result.estimate, "covariance": result.covariance}
+    first = result.regressions[0]
+    if isinstance(first, SummedRegression):
+        header["summed"], own = summed_parts(first)
+        arrays |= own
+    else:
+        arrays |= _regression_arrays(result)
     if result.groups is not None:
         arrays["groups"] = result.groups
     if result.evidence is not None:

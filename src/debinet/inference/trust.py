@@ -12,6 +12,7 @@ from scipy import stats
 
 from debinet.inference.evidence import Evidence
 from debinet.inference.regression import ResidualRegression
+from debinet.inference.summed import SummedRegression
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -236,11 +237,17 @@ def selection(result: Inference, evidence: Evidence | None) -> Check:  # noqa: A
 
 def leverage(result: Inference, evidence: Evidence | None) -> Check:  # noqa: ARG001
     """Look for single rows that decide a coefficient."""
-    share = _shares(result.regressions[0])
-    row, j = np.unravel_index(int(np.argmax(share)), share.shape)
-    finding = f"row {row} has {100 * share[row, j]:.2g} % of the weight in {result.names[j]}"
+    fit = result.regressions[0]
+    if isinstance(fit, SummedRegression):
+        j = int(np.argmax(fit.top))
+        row, most = int(fit.top_row[j]), float(fit.top[j])
+    else:
+        share = _shares(fit)
+        row, j = (int(i) for i in np.unravel_index(int(np.argmax(share)), share.shape))
+        most = float(share[row, j])
+    finding = f"row {row} has {100 * most:.2g} % of the weight in {result.names[j]}"
     advice = f"look at row {row}, and see what happens without it"
-    return _graded("leverage", float(share[row, j]), (0.2, 0.5), finding, advice)
+    return _graded("leverage", most, (0.2, 0.5), finding, advice)
 
 
 def crowding(result: Inference, evidence: Evidence | None) -> Check:  # noqa: ARG001

@@ -34,6 +34,12 @@ class Resolved:
     note: str = ""
 
 
+def wide_features(n: int) -> int:
+    """Return the number of random features that "wide" means on n rows, where it is not exact."""
+    features: int = round(_FEATURES_PER_ROOT * n**0.5)
+    return min(features, _MOST_FEATURES)
+
+
 def needs_controls(learner: Any) -> bool:
     """Whether the learner looks at Z at all."""
     return not (
@@ -53,8 +59,7 @@ def resolve_learner(learner: Any, n: int = 0) -> Resolved:
             "the wide network is approximated by random features (TangentNet), as its exact "
             f"solution takes long with {n} rows; learner=WideNet() insists on it"
         )
-        width = min(round(_FEATURES_PER_ROOT * n**0.5), _MOST_FEATURES)
-        return Resolved(TangentNet(width=width), note)
+        return Resolved(TangentNet(width=wide_features(n)), note)
     if learner == "zero":
         return Resolved(MeanLearner())
     raise OptionError(

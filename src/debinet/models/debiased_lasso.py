@@ -202,7 +202,9 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _influence(self) -> FloatArray:
         """Return that of the standardized columns, (p, n); only the user's units are kept."""
-        influence = self.result_.regressions[0].influence
+        regression = self.result_.regressions[0]
+        assert isinstance(regression, ResidualRegression)
+        influence = regression.influence
         assert influence is not None  # `_regression` always gives it
         return np.ascontiguousarray(influence.T * self._design.scale[:, None])
 

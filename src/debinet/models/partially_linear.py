@@ -167,6 +167,69 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.coef_ = result.estimate.copy()
         return self
 
+    def fit_stream(
+        self,
+        data: Any,
+        outcome: str,
+        *,
+        controls: Sequence[str] | None = None,
+        groups: str | None = None,
+        sample_weight: str | None = None,
+        client: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        progress: bool = False,
+    ) -> Self:
+        """Estimate the coefficients from a table that need not fit in memory.
+
+        The data are read three times, piece by piece, with exact cross-fitting; memory does not
+        grow with the number of rows. For `learner="wide"` and `TangentNet`, and the scores
+        `"structured"`, `"robinson"` and `"dml2"`. On data that do fit in memory the coefficients
+        are those of `fit` with the same folds.
+
+        Parameters
+        ----------
+        data : path, data frame, list of them, iterator, function or lazy table
+            Parquet files, a folder of them or a pattern such as `"data/*.parquet"`; frames; a
+            function that returns an iterator of frames; lazy polars frames, DuckDB relations;
+            Dask data frames.
+        outcome : str
+            Its column. `treatments` must be columns, too.
+        controls : sequence of str, optional
+            The nuisance features, by default all other columns.
+        groups, sample_weight : str, optional
+            Columns of clusters and of weights.
+        client : str or distributed.Client, optional
+            A Dask cluster, or the address of its scheduler, that does the work.
+        checkpoint : path, optional
+            A file for what is done, from which the same call goes on after an interruption. It is
+            removed at the end.
+        progress : bool
+            Whether to show a bar for each pass.
+        """
+        from debinet.models.streamed import Request, stream
+
+        request = Request(
+            self.treatments,
+            self.learner,
+            self.crossfit,
+            score_name(self),
+            self.n_jobs,
+            outcome,
+            controls,
+            groups,
+            sample_weight,
+            root_seed(self.random_state),
+            client,
+            checkpoint,
+            progress,
+        )
+        found = stream(data, request)
+        self.n_features_in_ = len(found.schema.names)
+        self.feature_names_in_ = np.array(found.schema.names, dtype=object)
+        self._means, self._schema, self.result_ = (found.means,), found.schema, found.result
+        self.coef_ = found.result.estimate.copy()
+        return self
+
     def predict(self, X: Any) -> FloatArray:
         """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
         D, Z = self._split(X)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from debinet.data.folds import Folds
 from debinet.learners.tangent.adjoint import Held, heldout_adjoint
@@ -13,7 +16,8 @@ from debinet.learners.tangent.mixed import fit_mixed
 from debinet.learners.tangent.predictor import Predictor, make_predictor, predict
 from debinet.learners.tangent.solution import Solution, solve
 from debinet.learners.wide.network import SpectralNet
-from debinet.protocols import FloatArray, Pilot
+from debinet.learners.wide.tuning import StoppingPath, inverse
+from debinet.protocols import FloatArray, IntArray, Pilot
 
 
 class FeatureNet(SpectralNet):
@@ -23,6 +27,34 @@ class FeatureNet(SpectralNet):
     """
 
     tune: Any
+
+    def adopt(
+        self,
+        predictor: Predictor,
+        *,
+        time: FloatArray,
+        spectrum_of: IntArray,
+        skips: Sequence[float],
+        noise_variance: FloatArray,
+        dof: FloatArray,
+        path: StoppingPath,
+    ) -> None:
+        """Take over a fit of m outputs that was made from sums over rows.
+
+        Parameters
+        ----------
+        predictor : Predictor
+        time, noise_variance, dof : FloatArray of shape (m,)
+        spectrum_of : IntArray of shape (m,)
+            Positions in `skips`.
+        skips : sequence of float
+        path : StoppingPath
+        """
+        self._predictor, self._flat, self._factorization = predictor, False, None
+        self._time, self._spectrum_of = time, spectrum_of
+        self.penalty_, self.skip_ = inverse(time), np.asarray(skips)[spectrum_of]
+        self.noise_variance_, self.dof_, self._path = noise_variance, dof, path
+        self.n_features_in_ = predictor.feature_map.count - predictor.feature_map.width
 
     def _decompose(
         self, Z: FloatArray, weight: FloatArray, network: Any, skips: tuple[float, ...], key: bytes

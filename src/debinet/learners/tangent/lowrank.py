@@ -62,7 +62,7 @@ def decompose(
     for i, skip in enumerate(skips):
         scale = np.ones(m)
         scale[width:] = np.sqrt(skip)
-        w, E = _eigen(gram * scale * scale[:, None], floor, size)
+        w, E = eigen(gram * scale * scale[:, None], floor, size)
         basis = scale[:, None] * E / np.sqrt(w)
         U = F[:, : w.size] if i == len(skips) - 1 else np.empty((n, w.size))
         for rows in row_chunks(n, m):
@@ -77,13 +77,13 @@ def _through_rows(F: FloatArray, width: int, skip: float, floor: float, size: fl
     kernel: FloatArray = units @ units.T
     if skip:
         kernel += skip * (linear @ linear.T)
-    w, U = _eigen(kernel, floor, size)
+    w, U = eigen(kernel, floor, size)
     basis = F.T @ U / w
     basis[width:] *= skip
     return LowRank(skip, w, U, basis)
 
 
-def _eigen(matrix: FloatArray, floor: float, size: float) -> tuple[FloatArray, FloatArray]:
+def eigen(matrix: FloatArray, floor: float, size: float) -> tuple[FloatArray, FloatArray]:
     """Return the eigenvalues that are more than rounding, and their eigenvectors."""
     w, E = eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
     first = int(np.searchsorted(w, floor * max(w[-1], size), side="right"))

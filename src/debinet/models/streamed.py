@@ -1,0 +1,245 @@
+"""`PartiallyLinear.fit_stream`: tables of any size, read in passes, here or on a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from debinet._random import named_seed, root_seed
+from debinet.data.harmless import unknown_column
+from debinet.data.pieces import Source, digest
+from debinet.data.schema import Schema, find_columns
+from debinet.data.sources import open_source
+from debinet.exceptions import OptionError
+from debinet.inference.result import Inference
+from debinet.learners.adapter import FittedLearner, set_seeds
+from debinet.learners.arguments import one_of, whole_number
+from debinet.learners.crossfitting import Averaged
+from debinet.learners.named import wide_features
+from debinet.learners.tangent import TangentNet
+from debinet.learners.tangent.predictor import Predictor
+from debinet.learners.tangent.tuning import CRITERIA
+from debinet.learners.wide.skips import skip_weights
+from debinet.models.partialled import ConditionalMeans
+from debinet.models.streamed_result import streamed_result
+from debinet.protocols import FloatArray
+from debinet.streaming.checkpoint import Checkpoint
+from debinet.streaming.distributed import DaskRunner, connect, is_dask_frame, open_dask_frame
+from debinet.streaming.fit import Options, StreamFit, fit_stream, require_stream_score
+from debinet.streaming.layout import Layout, require_roles
+from debinet.streaming.running import Job, LocalRunner, Runner, read_workers
+from debinet.streaming.spectra import Tuning, hold_out
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be fitted to what, in the user's words.
+
+    Attributes
+    ----------
+    treatments, learner, crossfit, score, n_jobs
+        Parameters of `PartiallyLinear`.
+    outcome : str
+    controls : sequence of str, optional
+    groups, weight : str, optional
+    seed : int
+    client, checkpoint, progress
+        As in `fit_stream`.
+    """
+
+    treatments: Any
+    learner: Any
+    crossfit: Any
+    score: str
+    n_jobs: int | None
+    outcome: str
+    controls: Sequence[str] | None
+    groups: str | None
+    weight: str | None
+    seed: int
+    client: Any
+    checkpoint: Any
+    progress: bool
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """What a fitted `PartiallyLinear` consists of.
+
+    Attributes
+    ----------
+    result : Inference
+    means : ConditionalMeans
+    schema : Schema
+    """
+
+    result: Inference
+    means: ConditionalMeans
+    schema: Schema
+
+
+def stream(data: Any, request: Request) -> Streamed:
+    """Fit in passes over the data; nothing of a failed fit is left but its checkpoint."""
+    require_stream_score(request.score)
+    net = _network(request)
+    client = None if request.client is None else connect(request.client)
+    with _open(data, client) as source:
+        layout = _layout(request, source.names)
+        options = _options(net, request)
+        checkpoint = _checkpoint(request, source, layout, options)
+        runner: Runner = (
+            LocalRunner(read_workers(request.n_jobs), request.progress, checkpoint)
+            if client is None
+            else DaskRunner(client, request.progress)
+        )
+        fit = fit_stream(Job(source.pieces, layout), options, runner)
+        label = source.label
+    means = _conditional_means(fit, net)
+    result = streamed_result(fit, layout, request.score, request.seed, label)
+    if checkpoint is not None:
+        checkpoint.remove()
+    return Streamed(result, means, fit.schema)
+
+
+def _open(data: Any, client: Any) -> Source:
+    if not is_dask_frame(data):
+        return open_source(data)
+    if client is None:
+        client = connect(None) if _running_client() is None else _running_client()
+    if client is None:
+        raise OptionError(
+            "a cluster for a Dask data frame", "client=None", "Pass client=Client(...)."
+        )
+    return open_dask_frame(data, client)
+
+
+def _running_client() -> Any:
+    from distributed import default_client
+
+    try:
+        return default_client()
+    except ValueError:
+        return None
+
+
+def _layout(request: Request, names: Sequence[str]) -> Layout:
+    for name in (request.outcome, request.groups, request.weight):
+        if name is not None and name not in names:
+            raise unknown_column(str(name), names)
+    positions = find_columns(names, request.treatments)
+    treatments = [names[j] for j in positions]
+    apart = {request.outcome, request.weight, request.groups, *treatments}
+    controls = (
+        [name for name in names if name not in apart]
+        if request.controls is None
+        else [names[j] for j in find_columns(names, request.controls)]
+    )
+    layout = Layout(
+        request.outcome,
+        (*treatments, *controls),
+        len(treatments),
+        request.groups,
+        request.weight,
+        _read_folds(request.crossfit),
+        named_seed(request.seed, "folds"),
+    )
+    require_roles(layout, names)
+    return layout
+
+
+def _read_folds(crossfit: Any) -> int:
+    if isinstance(crossfit, str) and crossfit == "auto":
+        return _FOLDS
+    if isinstance(crossfit, (int, np.integer)) and not isinstance(crossfit, bool) and crossfit >= 2:
+        return int(crossfit)
+    raise OptionError(
+        "crossfit to be 'auto' or a number of folds for streamed data",
+        repr(crossfit),
+        "Use crossfit=5.",
+    )
+
+
+def _network(request: Request) -> TangentNet:
+    """Return the network, seeded as one in memory would be."""
+    learner = request.learner
+    if isinstance(learner, str) and learner == "wide":
+        learner = TangentNet()
+    if type(learner) is not TangentNet:
+        raise OptionError(
+            "learner='wide' or TangentNet(...) for streamed data",
+            repr(request.learner),
+            "Use one of these; other learners need all rows in memory.",
+        )
+    net = copy(learner)
+    set_seeds(net, named_seed(named_seed(request.seed, 0), "joint"), "joint")
+    one_of("tune", net.tune, CRITERIA)
+    whole_number("width", net.width, 1)
+    return net
+
+
+def _options(net: TangentNet, request: Request) -> Options:
+    named = isinstance(request.learner, str)
+    width = net.width
+    return Options(
+        width=wide_features if named else (lambda _: int(width)),
+        skips=skip_weights(net.skip),
+        criterion=net.tune,
+        score=request.score,
+        seed=root_seed(net.random_state),
+    )
+
+
+def _checkpoint(
+    request: Request, source: Source, layout: Layout, options: Options
+) -> Checkpoint | None:
+    if request.checkpoint is None:
+        return None
+    if request.client is not None:
+        raise OptionError(
+            "a checkpoint or a cluster", "both", "Leave checkpoint out: Dask repeats lost work."
+        )
+    plan = (layout, options.width(source.rows), options.skips, options.criterion, options.score)
+    return Checkpoint(Path(request.checkpoint), digest(source.fingerprint, plan, options.seed))
+
+
+def _conditional_means(fit: StreamFit, net: TangentNet) -> ConditionalMeans:
+    targets = fit.row_map.targets
+    c = targets.mean.size
+    maps = np.hstack([one.fitted(np.eye(c)[:, [j]]) for j, one in enumerate(fit.joint.held)])
+    weights = Predictor(
+        fit.row_map.units, maps[:-1] * targets.sd, targets.mean + maps[-1] * targets.sd
+    )
+    joint = _adopted(net, fit, fit.joint.tuning, weights, targets.sd**2)
+    if fit.solved.g is None or fit.solved.pilot is None:
+        return ConditionalMeans(joint, None, None)
+    pilot = fit.solved.pilot / targets.sd[1:]
+    v = np.concatenate([[targets.sd[0]], -fit.solved.pilot])[:, None]
+    maps = hold_out(fit.sums, fit.solved.g, 0).fitted(v)
+    level = targets.mean[:1] - targets.mean[1:] @ pilot
+    weights = Predictor(fit.row_map.units, maps[:-1], level + maps[-1])
+    return ConditionalMeans(joint, _adopted(net, fit, fit.solved.g, weights, np.ones(1)), pilot)
+
+
+def _adopted(
+    net: TangentNet, fit: StreamFit, tuning: Tuning, predictor: Predictor, unit: FloatArray
+) -> Averaged:
+    """Return the network with weights that were found in passes, as one in memory would be."""
+    twin = copy(net)
+    twin.width = fit.row_map.units.width
+    twin.adopt(
+        predictor,
+        time=tuning.time,
+        spectrum_of=tuning.spectrum_of,
+        skips=[spectrum.skip for spectrum in fit.sums.spectra],
+        noise_variance=tuning.noise * unit,
+        dof=tuning.dof,
+        path=tuning.path,
+    )
+    return Averaged((FittedLearner((twin,), np.ones(predictor.intercept.size)),))

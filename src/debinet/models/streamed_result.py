@@ -1,0 +1,139 @@
+"""From the sums of a streamed fit to an `Inference`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from debinet.inference.covariance import LEVERAGE_LIMIT
+from debinet.inference.evidence import Deferred, Evidence, Stopping
+from debinet.inference.infer import infer
+from debinet.inference.result import Inference
+from debinet.inference.summed import SummedRegression
+from debinet.protocols import FloatArray
+from debinet.streaming.fit import StreamFit, job_label
+from debinet.streaming.layout import Layout
+from debinet.streaming.scoring import correlations, function_names
+
+
+def streamed_result(
+    fit: StreamFit, layout: Layout, score: str, seed: int, source: str
+) -> Inference:
+    """Return the result: coefficients in the user's units, covariances, evidence, facts."""
+    regression = _regression(fit, layout)
+    p = len(fit.schema.control_names)
+    facts = {
+        "model": f"{layout.outcome} = D b + f(Z) + e",
+        "rows": f"{fit.grams.n}, streamed from {source}",
+        "columns": f"{layout.treatments} of interest (D), {p} nuisance (Z)",
+        "learner": f"TangentNet, {fit.row_map.units.width} hidden units",
+        "cross-fitting": job_label(layout),
+        "score": score,
+    }
+    clusters = fit.scores.clusters
+    if clusters is not None:
+        facts["clusters"] = f"{clusters.labels.size} of {layout.groups!r}"
+    notes = [*fit.schema.notes]
+    if layout.weight is not None:
+        notes.append("rows are weighted")
+    return infer(
+        [regression],
+        fit.schema.treatment_names,
+        _default_vcov(fit, score, clustered=clusters is not None),
+        method="Partially linear model",
+        outcome=layout.outcome,
+        facts=facts,
+        notes=notes,
+        seed=seed,
+        evidence=Deferred(_evidence(fit)),
+    )
+
+
+def _default_vcov(fit: StreamFit, score: str, clustered: bool) -> str:
+    if fit.solved.Q is not None:
+        return "smoother"
+    if clustered:
+        return "cluster"
+    return "HC0" if score == "dml2" else "HC3"
+
+
+def _regression(fit: StreamFit, layout: Layout) -> SummedRegression:
+    scale = fit.row_map.targets.sd[1:]
+    covariances, df = _covariances(fit)
+    sample = fit.scores.sample
+    order = np.argsort(sample.number)
+    values = sample.values[order]
+    R_D = values[:, 1:-1] * scale
+    coef = fit.solved.coef / scale
+    return SummedRegression(
+        n=fit.grams.n,
+        coef=coef,
+        gram=fit.solved.gram * np.outer(scale, scale),
+        covariances={kind: value / np.outer(scale, scale) for kind, value in covariances.items()},
+        df=df,
+        top=fit.scores.top / fit.scores.weight,
+        top_row=fit.scores.top_row.astype(np.int64),
+        R_y=values[:, 0] + R_D @ coef,
+        R_D=R_D,
+        weights=None if layout.weight is None else values[:, -1],
+    )
+
+
+def _covariances(fit: StreamFit) -> tuple[dict[str, FloatArray], dict[str, float]]:
+    """Return covariances of the coefficients of standardized treatments, as covariance.py does."""
+    n, q = fit.grams.n, fit.solved.coef.size
+    scores = fit.scores
+    found = {
+        "iid": scores.squares / (n - q) * np.linalg.inv(fit.solved.gram),
+        "HC0": scores.HC0,
+        "HC1": n / (n - q) * scores.HC0,
+    }
+    if scores.leverage <= LEVERAGE_LIMIT:
+        found |= {"HC2": scores.HC2, "HC3": scores.HC3}
+    if fit.solved.Q is not None:
+        found["smoother"] = scores.smoother
+    df = dict.fromkeys(found, float(n - q))
+    clusters = scores.clusters
+    if clusters is not None:
+        count = clusters.labels.size
+        correction = count / (count - 1) * (n - 1) / (n - q)
+        covariance = correction * (clusters.sums.T @ clusters.sums)
+        found["cluster"], df["cluster"] = covariance[:q, :q], float(count - 1)
+        if fit.solved.Q is not None:
+            found["smoother"], df["smoother"] = covariance[q:, q:], float(count - 1)
+    return {kind: np.asarray(value, np.float64) for kind, value in found.items()}, df
+
+
+def _evidence(fit: StreamFit) -> Evidence:
+    targets, weight, n = fit.row_map.targets, fit.sums.weight, fit.grams.n
+    maps, total = fit.joint.maps, fit.grams.G.sum(axis=0)
+    held = np.einsum("ksc,kst,ktc->c", maps, fit.grams.G, maps, optimize=True) / weight
+    c = targets.mean.size
+    seen = np.vstack(
+        [
+            -np.hstack([one.fitted(np.eye(c)[:, [j]]) for j, one in enumerate(fit.joint.held)]),
+            np.eye(c),
+        ]
+    )
+    products = seen.T @ total @ seen
+    in_sample = np.linalg.solve(products[1:, 1:], products[1:, 0])
+    left = max(float(products[0, 0] - products[1:, 0] @ in_sample), 0.0) / n
+    se = np.sqrt(left * np.diag(np.linalg.inv(products[1:, 1:])))
+    unit = targets.sd[0] / targets.sd[1:]
+    path = fit.joint.tuning.path
+    return Evidence(
+        in_sample=False,
+        total=targets.sd**2,
+        heldout=held * targets.sd**2,
+        trained=np.diag(products) / weight * targets.sd**2,
+        other_coef=in_sample * unit,
+        other_se=se * unit,
+        leftover=correlations(fit.scores, n),
+        leftover_names=function_names(fit.schema.control_names),
+        stopping=Stopping(
+            "effective degrees of freedom",
+            "criterion",
+            path.dof,
+            path.criterion,
+            fit.joint.tuning.dof,
+        ),
+    )

@@ -1,0 +1,116 @@
+"""Sums of a pass in a file, so that an interrupted fit goes on where it was."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from debinet.data.archive import Kind, read_archive, write_archive
+from debinet.data.records import Known, pack, unpack
+from debinet.exceptions import FileFormatError, OptionError
+from debinet.streaming import grams, moments, scoring
+
+KIND = Kind("debinet-sums", 1, "a streamed fit")
+# Seconds between two writes.
+_EVERY = 30.0
+_CLASSES = {
+    "columns": moments.ColumnSums,
+    "grams": grams.FoldGrams,
+    "scores": scoring.ScoreSums,
+    "clusters": scoring.Clusters,
+    "sample": scoring.Sample,
+}
+
+
+class Checkpoint:
+    """One file for one fit: finished passes, and the sums of the one that is under way.
+
+    Parameters
+    ----------
+    path : Path
+    fingerprint : str
+        Of the data and of all options that decide the sums.
+    """
+
+    def __init__(self, path: Path, fingerprint: str) -> None:
+        self._path, self._fingerprint = path, fingerprint
+        self._passes: dict[str, tuple[Any, int]] = self._read()
+        self._written, self._changed = monotonic(), False
+
+    def load(self, name: str) -> tuple[Any, int]:
+        """Return the sums of a pass and the number of its pieces that are in them."""
+        return self._passes.get(name, (None, 0))
+
+    def keep(self, name: str, sums: Any, done: int) -> None:
+        """Remember the sums; write them now and then."""
+        self._passes[name] = (sums, done)
+        self._changed = True
+        if monotonic() - self._written > _EVERY:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is remembered, whole or not at all."""
+        if not self._changed:
+            return
+        arrays: dict[str, Any] = {}
+        passes = {
+            name: {"done": done, "sums": pack(sums, _REGISTRY, arrays)}
+            for name, (sums, done) in self._passes.items()
+        }
+        write_archive(
+            self._path, KIND, {"fingerprint": self._fingerprint, "passes": passes}, arrays
+        )
+        self._written, self._changed = monotonic(), False
+
+    def remove(self) -> None:
+        """Remove the file, once it is not needed any more."""
+        self._path.unlink(missing_ok=True)
+
+    def _read(self) -> dict[str, tuple[Any, int]]:
+        if not self._path.exists():
+            return {}
+
+        def rebuild(header: dict[str, Any], archive: Any) -> dict[str, tuple[Any, int]]:
+            if header["fingerprint"] != self._fingerprint:
+                raise OptionError(
+                    "a checkpoint of these data and options",
+                    f"{self._path}, which belongs to another fit",
+                    "Give another path, or remove the file.",
+                )
+            return {
+                str(name): (unpack(part["sums"], _REGISTRY, archive), int(part["done"]))
+                for name, part in header["passes"].items()
+            }
+
+        return read_archive(self._path, KIND, rebuild)
+
+
+class _Registry:
+    """The sums of the three passes."""
+
+    def of(self, value: Any) -> Known:
+        for name, kind in _CLASSES.items():
+            if type(value) is kind:
+                return self.named(name)
+        raise FileFormatError("sums of a pass", type(value).__name__, "Report this as a bug.")
+
+    def named(self, name: str) -> Known:
+        kind = _CLASSES[name]
+        assert is_dataclass(kind)
+        names = [field.name for field in fields(kind)]
+        return Known(
+            name,
+            lambda value: {field: getattr(value, field) for field in names},
+            lambda parts: kind(**{key: _plain(part) for key, part in parts.items()}),
+        )
+
+
+def _plain(value: Any) -> Any:
+    return np.asarray(value) if isinstance(value, np.ndarray) else value
+
+
+_REGISTRY = _Registry()

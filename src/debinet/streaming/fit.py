@@ -1,0 +1,189 @@
+"""The three passes: from a source of rows to coefficients, covariances and fitted features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from debinet._random import named_seed
+from debinet.data.free_memory import bytes_available, gigabytes
+from debinet.data.schema import Schema
+from debinet.exceptions import DuplicateColumnError, MemoryLimitError, OptionError
+from debinet.learners.tangent.features import HiddenUnits, draw_directions
+from debinet.streaming.grams import FoldGrams, RowMap, fold_grams
+from debinet.streaming.layout import Layout, Rows, make_block
+from debinet.streaming.moments import (
+    ColumnSums,
+    column_sums,
+    control_moments,
+    read_schema,
+    target_moments,
+)
+from debinet.streaming.running import Job, Runner
+from debinet.streaming.scoring import ScoreSums, Scoring, score_sums
+from debinet.streaming.solving import (
+    Joint,
+    Solved,
+    fit_joint,
+    require_identified,
+    solve_robinson,
+    solve_structured,
+)
+from debinet.streaming.spectra import Sums, decompose_sums
+
+SCORES = ("structured", "robinson", "dml2")
+# Rows that are kept to look at.
+_SAMPLE = 4000
+# Two columns whose correlation is this close to 1 in size are one column.
+_SAME = 1 - 1e-12
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is to be fitted.
+
+    Attributes
+    ----------
+    width : callable
+        From the number of rows to that of hidden units.
+    skips : tuple of float
+        Weights of the linear part to choose from.
+    criterion : str
+        What the penalties minimize.
+    score : str
+    seed : int
+        From which the hidden units are drawn.
+    """
+
+    width: Callable[[int], int]
+    skips: tuple[float, ...]
+    criterion: str
+    score: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class StreamFit:
+    """All that the passes found.
+
+    Attributes
+    ----------
+    columns : ColumnSums
+    schema : Schema
+    row_map : RowMap
+    grams : FoldGrams
+    sums : Sums
+    joint : Joint
+    solved : Solved
+    scores : ScoreSums
+    """
+
+    columns: ColumnSums
+    schema: Schema
+    row_map: RowMap
+    grams: FoldGrams
+    sums: Sums
+    joint: Joint
+    solved: Solved
+    scores: ScoreSums
+
+
+def fit_stream(job: Job, options: Options, runner: Runner) -> StreamFit:
+    """Read the data three times: columns, Gram matrices, scores."""
+    layout = job.layout
+    columns = runner.run(job, column_sums, "columns")
+    schema = read_schema(columns, layout)
+    row_map = _row_map(columns, schema, options)
+    _require_memory(row_map.size, layout.folds, len(options.skips))
+    take = partial(_grams_of, schema=schema, row_map=row_map, folds=layout.folds)
+    grams = runner.run(job, take, "grams")
+    _require_distinct(grams, row_map, schema)
+    sums = decompose_sums(grams, row_map.units.width, row_map.features, options.skips)
+    joint = fit_joint(sums, options.criterion)
+    _require_left(grams, sums, joint, schema.treatment_names)
+    solved = _solve(grams, sums, joint, float(row_map.targets.sd[0]), options)
+    scoring = Scoring(
+        row_map,
+        solved,
+        np.asarray(np.linalg.inv(solved.gram)),
+        sampled=min(1.0, _SAMPLE / grams.n),
+        seed=named_seed(layout.seed, "sample"),
+    )
+    scores = runner.run(job, partial(_scores_of, schema=schema, scoring=scoring), "scores")
+    return StreamFit(columns, schema, row_map, grams, sums, joint, solved, scores)
+
+
+def require_stream_score(score: str) -> None:
+    """Require a score that sums over rows can serve."""
+    if score not in SCORES:
+        raise OptionError(
+            f"score to be one of {list(SCORES)} for streamed data",
+            repr(score),
+            "Use score='structured' if in doubt.",
+        )
+
+
+def _row_map(columns: ColumnSums, schema: Schema, options: Options) -> RowMap:
+    moments = control_moments(columns, schema)
+    directions = draw_directions(options.seed, moments.mean.size, options.width(columns.n))
+    return RowMap(HiddenUnits(moments, directions), target_moments(columns, schema))
+
+
+def _grams_of(rows: Rows, schema: Schema, row_map: RowMap, folds: int) -> FoldGrams:
+    return fold_grams(make_block(rows, schema), row_map, folds)
+
+
+def _scores_of(rows: Rows, schema: Schema, scoring: Scoring) -> ScoreSums:
+    return score_sums(make_block(rows, schema), scoring)
+
+
+def _require_left(grams: FoldGrams, sums: Sums, joint: Joint, names: Sequence[str]) -> None:
+    A = joint.maps[:, :, 1:]
+    gram = np.einsum("ksq,kst,ktr->qr", A, grams.G, A, optimize=True)
+    require_identified(gram, sums.weight, names)
+
+
+def _solve(grams: FoldGrams, sums: Sums, joint: Joint, sd_y: float, options: Options) -> Solved:
+    if options.score == "structured":
+        return solve_structured(grams, sums, joint, sd_y, options.criterion)
+    return solve_robinson(grams, joint, sd_y)
+
+
+def _require_distinct(grams: FoldGrams, row_map: RowMap, schema: Schema) -> None:
+    """Require that no two of the controls and treatments are the same column."""
+    total = grams.G.sum(axis=0)
+    m = row_map.features
+    linear = np.r_[row_map.units.width : m, m + 2 : row_map.size]
+    names = [*schema.control_names, *schema.treatment_names]
+    mean = total[linear, m] / total[m, m]
+    centred = total[np.ix_(linear, linear)] / total[m, m] - np.outer(mean, mean)
+    sd = np.sqrt(np.diag(centred))
+    same = np.triu(np.abs(centred / np.outer(sd, sd)) > _SAME, k=1)
+    if same.any():
+        i, j = np.argwhere(same)[0]
+        raise DuplicateColumnError(
+            "columns with different values",
+            f"{names[i]!r} and {names[j]!r}, of which each determines the other",
+            "Drop one of them.",
+        )
+
+
+def _require_memory(size: int, folds: int, skips: int) -> None:
+    """Raise MemoryLimitError if the Gram matrices, and what is made of them, would not fit."""
+    matrices = 4 * folds + skips * (folds + 4)
+    needed, available = 8 * matrices * size**2, bytes_available()
+    if available is not None and needed > available:
+        raise MemoryLimitError(
+            f"{gigabytes(needed)} of memory for Gram matrices of {size} columns in {folds} folds",
+            gigabytes(available),
+            "Use fewer hidden units, TangentNet(width=...), or fewer folds.",
+        )
+
+
+def job_label(layout: Layout) -> str:
+    """Return how rows are held out, for the summary."""
+    by = "rows" if layout.groups is None else f"groups of {layout.groups!r}"
+    return f"{layout.folds} folds, {by} at random"

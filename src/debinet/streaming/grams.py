@@ -1,0 +1,94 @@
+"""Pass 1: Gram matrices of the features and the targets, one per fold.
+
+A row is `r = sqrt(weight) (phi(z), 1, y, d)`: hidden units and linear columns, the intercept, and
+the standardized targets. All that cross-fitted ridge regression needs is `sum r r'` of every fold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from debinet.learners.moments import Moments
+from debinet.learners.tangent.features import HiddenUnits
+from debinet.protocols import FloatArray
+from debinet.streaming.layout import Block
+
+# Rows whose features are worked on at a time: they stay in the cache.
+CHUNK = 2048
+
+
+@dataclass(frozen=True)
+class RowMap:
+    """From rows of data to augmented rows r of length s.
+
+    Attributes
+    ----------
+    units : HiddenUnits
+        The features, of `units.count` columns.
+    targets : Moments
+        Of y and D, 1 + q columns.
+    """
+
+    units: HiddenUnits
+    targets: Moments
+
+    @property
+    def features(self) -> int:
+        """Number of features, without the intercept."""
+        return self.units.count
+
+    @property
+    def size(self) -> int:
+        """Length s of a row: features, intercept, targets."""
+        return self.features + 1 + self.targets.mean.size
+
+    def __call__(self, block: Block) -> FloatArray:
+        """Return the augmented rows (n, s) of a block."""
+        width, m = self.units.width, self.features
+        rows = np.empty((len(block.Z), self.size))
+        encoded = self.units.moments.standardize(block.Z) / np.sqrt(block.Z.shape[1])
+        scaled = self.units.directions / np.sqrt(width)
+        products = encoded @ scaled[:-1]
+        products += scaled[-1]
+        np.maximum(products, 0.0, out=rows[:, :width])
+        rows[:, width:m] = encoded
+        rows[:, m] = 1.0
+        rows[:, m + 1 :] = self.targets.standardize(block.M)
+        if (block.weight != 1.0).any():
+            rows *= np.sqrt(block.weight)[:, None]
+        return rows
+
+
+@dataclass(frozen=True)
+class FoldGrams:
+    """Gram matrices.
+
+    Attributes
+    ----------
+    n : int
+        Rows of positive weight.
+    G : FloatArray of shape (folds, s, s)
+    """
+
+    n: int
+    G: FloatArray
+
+    def __add__(self, other: FoldGrams) -> FoldGrams:
+        """Add up."""
+        return FoldGrams(self.n + other.n, self.G + other.G)
+
+
+def fold_grams(block: Block, row_map: RowMap, folds: int) -> FoldGrams:
+    """Return the Gram matrices of a block of rows."""
+    G = np.zeros((folds, row_map.size, row_map.size))
+    order = np.argsort(block.fold, kind="stable")
+    ends = np.searchsorted(block.fold[order], np.arange(folds + 1))
+    for k in range(folds):
+        own = order[ends[k] : ends[k + 1]]
+        for start in range(0, own.size, CHUNK):
+            rows = row_map(block.of(own[start : start + CHUNK]))
+            # `A.T @ A` goes through syrk, which is half the work and exactly symmetric
+            G[k] += rows.T @ rows
+    return FoldGrams(len(block.Z), G)

@@ -1,0 +1,210 @@
+"""Which columns of a table mean what, and blocks of its rows as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from debinet.data.pieces import Piece
+from debinet.data.schema import Schema
+from debinet.data.tables import Table, read_table, read_vector
+from debinet.exceptions import DebiNetError, InputError, MissingValueError, OptionError
+from debinet.protocols import FloatArray, IntArray
+from debinet.streaming.hashing import Hashes, hash_labels, hash_rows
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Roles of the columns.
+
+    Attributes
+    ----------
+    outcome : str
+    features : tuple of str
+        Treatments, then controls: the columns of X.
+    treatments : int
+        How many of them are treatments.
+    groups : str, optional
+        Column of clusters, which are never split between folds.
+    weight : str, optional
+        Column of sample weights.
+    folds : int
+        Number of folds.
+    seed : int
+        Decides which rows are held out together.
+    """
+
+    outcome: str
+    features: tuple[str, ...]
+    treatments: int
+    groups: str | None
+    weight: str | None
+    folds: int
+    seed: int
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        extra = (self.groups, self.weight)
+        wanted = (self.outcome, *self.features, *(name for name in extra if name is not None))
+        return tuple(dict.fromkeys(wanted))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of positive weight, as they were read.
+
+    Attributes
+    ----------
+    table : Table
+        The features (n, p), text not coded yet.
+    y : FloatArray of shape (n,)
+    weight : FloatArray of shape (n,)
+    fold : IntArray of shape (n,)
+    number : IntArray of shape (n,)
+        Row numbers in the whole data.
+    labels : uint64 array of shape (n,), optional
+        Hashes of the clusters.
+    """
+
+    table: Table
+    y: FloatArray
+    weight: FloatArray
+    fold: IntArray
+    number: IntArray
+    labels: Hashes | None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows as numbers.
+
+    Attributes
+    ----------
+    Z : FloatArray of shape (n, p)
+        Nuisance features, coded.
+    M : FloatArray of shape (n, 1 + q)
+        Outcome and treatments.
+    weight : FloatArray of shape (n,)
+    fold, number : IntArray of shape (n,)
+    labels : uint64 array of shape (n,), optional
+    """
+
+    Z: FloatArray
+    M: FloatArray
+    weight: FloatArray
+    fold: IntArray
+    number: IntArray
+    labels: Hashes | None
+
+    def of(self, rows: IntArray | slice) -> Block:
+        """Return some of the rows."""
+        labels = None if self.labels is None else self.labels[rows]
+        return Block(
+            self.Z[rows],
+            self.M[rows],
+            self.weight[rows],
+            self.fold[rows],
+            self.number[rows],
+            labels,
+        )
+
+
+def make_block(rows: Rows, schema: Schema) -> Block:
+    """Code text columns and put outcome and treatments side by side."""
+    D, Z = schema.split(rows.table)
+    M = np.column_stack([rows.y, D])
+    return Block(Z, M, rows.weight, rows.fold, rows.number, rows.labels)
+
+
+def read_rows(layout: Layout, frame: Any, piece: Piece, first: int) -> Rows:
+    """Read a batch of a piece, or raise an error that says where it is wrong."""
+    try:
+        return _read(layout, frame, piece.offset + first)
+    except DebiNetError as error:
+        raise _located(error, layout, frame, piece, first) from error
+
+
+def _read(layout: Layout, frame: Any, start: int) -> Rows:
+    table = read_table(_select(frame, layout.features))
+    y = _vector(frame, layout.outcome)
+    n = table.n
+    number = np.arange(start, start + n)
+    weight = np.ones(n) if layout.weight is None else _vector(frame, layout.weight)
+    if (weight < 0).any():
+        raise InputError(
+            "weights that are not negative", f"{weight.min():g}", f"Check {layout.weight!r}."
+        )
+    labels = None if layout.groups is None else hash_labels(_series(frame, layout.groups))
+    hashes = hash_rows(number, layout.seed) if labels is None else hash_rows(labels, layout.seed)
+    fold = (hashes % np.uint64(layout.folds)).astype(np.int64)
+    rows = Rows(table, y, weight, fold, number, labels)
+    return rows if (weight > 0).all() else _without(rows, weight > 0)
+
+
+def _without(rows: Rows, kept: npt.NDArray[np.bool_]) -> Rows:
+    text: Mapping[int, Any] = {j: column[kept] for j, column in rows.table.text.items()}
+    table = Table(rows.table.names, rows.table.values[kept], text, rows.table.labels)
+    labels = None if rows.labels is None else rows.labels[kept]
+    return Rows(table, rows.y[kept], rows.weight[kept], rows.fold[kept], rows.number[kept], labels)
+
+
+def _select(frame: Any, names: Sequence[str]) -> Any:
+    return frame.select(list(names)) if hasattr(frame, "select") else frame[list(names)]
+
+
+def _series(frame: Any, name: str) -> pd.Series:
+    column = frame[name]
+    return pd.Series(column.to_pandas() if hasattr(column, "to_pandas") else column)
+
+
+def _vector(frame: Any, name: str) -> FloatArray:
+    return read_vector(_series(frame, name).to_numpy(), f"column {name!r}")[0]
+
+
+def _located(
+    error: DebiNetError, layout: Layout, frame: Any, piece: Piece, first: int
+) -> DebiNetError:
+    """Return the error with the place in the data."""
+    if isinstance(error, MissingValueError):
+        found = _first_missing(layout, frame)
+        if found is not None:
+            row, name = found
+            return MissingValueError(
+                "finite values in all columns that are used",
+                f"NaN or infinity in column {name!r}, row {piece.offset + first + row} "
+                f"({piece.where}, row {first + row} there)",
+                "Drop or impute such rows first; nothing is dropped silently.",
+            )
+    return type(error)(error.expected, f"{error.came}, in {piece.where}", error.remedy)
+
+
+def _first_missing(layout: Layout, frame: Any) -> tuple[int, str] | None:
+    found = []
+    for name in layout.columns:
+        column = _series(frame, name)
+        numbers = column.dtype.kind == "f" if hasattr(column.dtype, "kind") else False
+        bad = ~np.isfinite(column.to_numpy(float)) if numbers else column.isna().to_numpy()
+        if bad.any():
+            found.append((int(bad.argmax()), name))
+    return min(found, default=None)
+
+
+def require_roles(layout: Layout, names: Sequence[str]) -> None:
+    """Require that no column has two roles and all exist."""
+    from debinet.data.harmless import unknown_column
+
+    for name in layout.columns:
+        if name not in names:
+            raise unknown_column(name, names)
+    used = [layout.outcome, *layout.features]
+    if layout.weight is not None:
+        used.append(layout.weight)
+    double = sorted({name for name in used if used.count(name) > 1})
+    if double:
+        raise OptionError("one role for every column", f"{double[:5]} in two", "Choose one.")

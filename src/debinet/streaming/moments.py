@@ -1,0 +1,168 @@
+"""Pass 0: means, scales and categories of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from debinet.data.checks import LARGEST, require_enough_rows
+from debinet.data.schema import Schema
+from debinet.exceptions import (
+    ColumnTypeError,
+    ConstantColumnError,
+    EmptyInputError,
+    InputError,
+)
+from debinet.learners.moments import Moments
+from debinet.protocols import FloatArray
+from debinet.streaming.layout import Layout, Rows
+
+_MOST_LEVELS = 1000
+# A spread below this share of a column's size is the rounding of a constant.
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True)
+class ColumnSums:
+    """What is known of the columns of X and of y, the last.
+
+    Attributes
+    ----------
+    n : int
+        Rows of positive weight.
+    weight : float
+        Sum of their weights.
+    mean, square : FloatArray of shape (p + 1,)
+        Weighted means and sums of squares about them.
+    low, high : FloatArray of shape (p + 1,)
+    levels : mapping from int to mapping from str to float
+        Of text columns, the weight of every category.
+    """
+
+    n: int
+    weight: float
+    mean: FloatArray
+    square: FloatArray
+    low: FloatArray
+    high: FloatArray
+    levels: Mapping[int, Mapping[str, float]]
+
+    def __add__(self, other: ColumnSums) -> ColumnSums:
+        """Merge, as Chan, Golub and LeVeque (1979) do: no digits are lost to large means."""
+        if self.n == 0 or other.n == 0:
+            return other if self.n == 0 else self
+        weight = self.weight + other.weight
+        gap = other.mean - self.mean
+        square = self.square + other.square + gap**2 * (self.weight * other.weight / weight)
+        return ColumnSums(
+            self.n + other.n,
+            weight,
+            self.mean + gap * (other.weight / weight),
+            square,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            _merge(self.levels, other.levels),
+        )
+
+
+def column_sums(rows: Rows) -> ColumnSums:
+    """Return the sums of a block of rows."""
+    values = np.column_stack([rows.table.values, rows.y])
+    if not len(values):
+        empty = np.zeros(values.shape[1])
+        return ColumnSums(0, 0.0, empty, empty, empty + np.inf, empty - np.inf, {})
+    weight = float(rows.weight.sum())
+    mean = rows.weight @ values / weight
+    square = rows.weight @ (values - mean) ** 2
+    levels = {}
+    for j, column in rows.table.text.items():
+        found, position = np.unique(column.astype(str), return_inverse=True)
+        mass = np.bincount(position, rows.weight)
+        levels[j] = {str(level): float(m) for level, m in zip(found, mass, strict=True)}
+    low, high = values.min(axis=0), values.max(axis=0)
+    return ColumnSums(len(values), weight, mean, square, low, high, levels)
+
+
+def read_schema(sums: ColumnSums, layout: Layout) -> Schema:
+    """Return how X becomes D and Z, or raise if a column cannot be used."""
+    require_enough_rows(sums.n, layout.treatments)
+    if layout.treatments == len(layout.features):
+        raise EmptyInputError(
+            "at least one column beside the treatments", "none", "Name controls, too."
+        )
+    for j in sums.levels:
+        if j < layout.treatments:
+            raise ColumnTypeError(
+                f"the treatment {layout.features[j]!r} to be numeric",
+                "text",
+                "Make 0/1 columns of its categories and name those as treatments.",
+            )
+    levels = {j: tuple(sorted(found)) for j, found in sorted(sums.levels.items())}
+    for j, found in levels.items():
+        if len(found) > _MOST_LEVELS:
+            raise InputError(
+                f"at most {_MOST_LEVELS} categories in column {layout.features[j]!r}",
+                f"{len(found)}",
+                "Merge rare ones, or drop the column if it is an identifier.",
+            )
+    names = (*layout.features, layout.outcome)
+    text = {j for j, found in levels.items() if len(found) > 1}
+    spread = np.sqrt(sums.square / sums.weight)
+    size = np.maximum(np.abs(sums.low), np.abs(sums.high))
+    numbers = [j for j in range(len(names)) if j not in text]
+    for j in numbers:
+        if sums.high[j] == sums.low[j] or spread[j] <= _ROUNDING * size[j]:
+            raise ConstantColumnError(
+                "columns that vary",
+                f"only one value in {names[j]!r}",
+                "Drop it: an intercept is part of every model.",
+            )
+        if size[j] > LARGEST or spread[j] < 1 / LARGEST:
+            raise InputError(
+                f"columns of ordinary scale, between {1 / LARGEST:g} and {LARGEST:g}",
+                f"{names[j]!r} with values up to {size[j]:g}",
+                "Express it in other units.",
+            )
+    return Schema(layout.features, tuple(range(layout.treatments)), levels)
+
+
+def control_moments(sums: ColumnSums, schema: Schema) -> Moments:
+    """Return means and standard deviations of the coded controls (p,)."""
+    mean, sd = [], []
+    for j in range(len(schema.treatments), len(schema.names)):
+        if j not in schema.levels:
+            mean.append(sums.mean[j])
+            sd.append(np.sqrt(sums.square[j] / sums.weight))
+            continue
+        found = schema.levels[j]
+        for level in found[1:] if len(found) == 2 else found:
+            share = sums.levels[j][level] / sums.weight
+            mean.append(share)
+            sd.append(np.sqrt(share * (1 - share)))
+    return Moments(np.array(mean), np.array(sd))
+
+
+def target_moments(sums: ColumnSums, schema: Schema) -> Moments:
+    """Return means and standard deviations of the outcome and the treatments (1 + q,)."""
+    order = [len(schema.names), *schema.treatments]
+    return Moments(sums.mean[order], np.sqrt(sums.square[order] / sums.weight))
+
+
+def _merge(
+    one: Mapping[int, Mapping[str, float]], other: Mapping[int, Mapping[str, float]]
+) -> dict[int, dict[str, float]]:
+    if set(one) != set(other):
+        raise ColumnTypeError(
+            "columns that are text everywhere or nowhere",
+            f"column(s) {sorted(set(one) ^ set(other))} of the features that are text in some rows",
+            "Convert the column in all files.",
+        )
+    merged = {}
+    for j in one:
+        both = dict(one[j])
+        for level, mass in other[j].items():
+            both[level] = both.get(level, 0.0) + mass
+        merged[j] = both
+    return merged

@@ -1,0 +1,146 @@
+"""Passes over the data on this machine: read, work in threads, add up in the order of the data."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from debinet.data.pieces import Piece
+from debinet.exceptions import OptionError
+from debinet.streaming.checkpoint import Checkpoint
+from debinet.streaming.layout import Layout, Rows, read_rows
+
+# Rows that are read at a time. Every batch costs one addition of its sums.
+BATCH = 65_536
+
+
+class Additive(Protocol):
+    """Sums over rows."""
+
+    def __add__(self, other: Self) -> Self:
+        """Add up."""
+
+
+Sums = TypeVar("Sums", bound=Additive)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Where the rows are and how they are read.
+
+    Attributes
+    ----------
+    pieces : sequence of Piece
+    layout : Layout
+    """
+
+    pieces: Sequence[Piece]
+    layout: Layout
+
+
+class Runner(Protocol):
+    """Whatever adds up sums over all rows."""
+
+    def run(self, job: Job, work: Callable[[Rows], Sums], name: str) -> Sums:
+        """Return the sum of `work` over all batches of all pieces."""
+
+
+@dataclass(frozen=True)
+class LocalRunner:
+    """Threads of this process, each with one thread of the numerical libraries.
+
+    Sums are added in the order of the data, so they do not depend on the number of threads.
+
+    Attributes
+    ----------
+    workers : int
+    show : bool
+        Whether to show a bar.
+    checkpoint : Checkpoint, optional
+        Where sums are kept, so that an interrupted pass can go on.
+    """
+
+    workers: int
+    show: bool
+    checkpoint: Checkpoint | None = None
+
+    def run(self, job: Job, work: Callable[[Rows], Sums], name: str) -> Sums:
+        """Return the sum of `work` over all batches of all pieces."""
+        total: Sums | None = None
+        done = 0
+        if self.checkpoint is not None:
+            total, done = self.checkpoint.load(name)
+        bar = _bar(sum(piece.rows for piece in job.pieces), name, self.show)
+        bar.update(sum(piece.rows for piece in job.pieces[:done]))
+        try:
+            with threadpool_limits(1), ThreadPoolExecutor(self.workers) as pool:
+                for piece in job.pieces[done:]:
+                    for part in _ordered(pool, work, _batches(job, piece), self.workers):
+                        total = part if total is None else total + part
+                    done += 1
+                    bar.update(piece.rows)
+                    if self.checkpoint is not None:
+                        self.checkpoint.keep(name, total, done)
+        except BaseException:
+            # Whole pieces only: the sums of a piece that was begun are not a part of the file.
+            if self.checkpoint is not None:
+                self.checkpoint.flush()
+            raise
+        finally:
+            bar.close()
+        if self.checkpoint is not None:
+            self.checkpoint.flush()
+        assert total is not None  # a source has rows
+        return total
+
+
+def run_pieces(job: Job, work: Callable[[Rows], Sums]) -> Sums:
+    """Return the sum of `work` over some pieces, one batch after the other: a worker's task."""
+    total: Sums | None = None
+    with threadpool_limits(1):
+        for piece in job.pieces:
+            for rows in _batches(job, piece):
+                part = work(rows)
+                total = part if total is None else total + part
+    assert total is not None
+    return total
+
+
+def read_workers(n_jobs: int | None) -> int:
+    """Return the number of threads: by default one per core that this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if n_jobs is None or n_jobs == -1:
+        return max(1, cores or 1)
+    if not isinstance(n_jobs, int) or n_jobs < 1:
+        raise OptionError("n_jobs to be -1 or a positive integer", repr(n_jobs), "Use n_jobs=-1.")
+    return n_jobs
+
+
+def _batches(job: Job, piece: Piece) -> Iterator[Rows]:
+    for first, frame in piece.batches(job.layout.columns, BATCH):
+        yield read_rows(job.layout, frame, piece, first)
+
+
+def _ordered(
+    pool: ThreadPoolExecutor, work: Callable[[Rows], Sums], items: Iterator[Rows], ahead: int
+) -> Iterator[Sums]:
+    """Yield results in the order of the items, with few items in memory at a time."""
+    waiting: deque[Future[Sums]] = deque()
+    for item in items:
+        waiting.append(pool.submit(work, item))
+        if len(waiting) > ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _bar(total: int, name: str, show: bool) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, desc=name, unit="row", unit_scale=True, leave=False, disable=not show)

@@ -1,0 +1,243 @@
+"""Pass 2: what covariances, the trust report and pictures need of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from debinet.protocols import FloatArray, IntArray
+from debinet.streaming.grams import CHUNK, RowMap
+from debinet.streaming.hashing import Hashes, hash_rows
+from debinet.streaming.layout import Block
+from debinet.streaming.solving import Solved
+
+# Products of pairs are looked at up to so many features.
+_PAIRED = 15
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How rows are scored.
+
+    Attributes
+    ----------
+    row_map : RowMap
+    solved : Solved
+    bread : FloatArray of shape (q, q)
+        Inverse of `solved.gram`.
+    sampled : float
+        Share of the rows that is kept to look at.
+    seed : int
+        Decides which.
+    """
+
+    row_map: RowMap
+    solved: Solved
+    bread: FloatArray
+    sampled: float
+    seed: int
+
+    @property
+    def maps(self) -> FloatArray:
+        """`(A, E, Q)` side by side, of shape (K, s, 2 q + 1 or q + 1)."""
+        parts = [self.solved.A, self.solved.E[:, :, None]]
+        if self.solved.Q is not None:
+            parts.append(self.solved.Q)
+        return np.concatenate(parts, axis=2)
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Sums over clusters.
+
+    Attributes
+    ----------
+    labels : uint64 array of shape (g,)
+        In ascending order.
+    sums : FloatArray of shape (g, c)
+    """
+
+    labels: Hashes
+    sums: FloatArray
+
+    def __add__(self, other: Clusters) -> Clusters:
+        """Merge clusters of the same label."""
+        both = np.concatenate([self.labels, other.labels])
+        return cluster_sums(both, np.concatenate([self.sums, other.sums]))
+
+
+def cluster_sums(labels: Hashes, values: FloatArray) -> Clusters:
+    """Sum the rows of values (n, c) by label."""
+    found, position = np.unique(labels, return_inverse=True)
+    sums = np.zeros((found.size, values.shape[1]))
+    np.add.at(sums, position, values)
+    return Clusters(found, sums)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some rows, to look at.
+
+    Attributes
+    ----------
+    number : IntArray of shape (r,)
+        Row numbers.
+    values : FloatArray of shape (r, q + 2)
+        Residuals of the regression and of the treatments, and weights.
+    """
+
+    number: IntArray
+    values: FloatArray
+
+
+@dataclass(frozen=True)
+class ScoreSums:
+    """Sums over rows; treatments are standardized.
+
+    Attributes
+    ----------
+    squares : float
+        Weighted squared residuals.
+    HC0, HC2, HC3, smoother : FloatArray of shape (q, q)
+        Outer products of the rows' terms; the last is zero if there is no influence.
+    leverage : float
+        The largest.
+    weight : FloatArray of shape (q,)
+        Squared weights of all rows behind each coefficient.
+    top : FloatArray of shape (q,)
+        The largest of them.
+    top_row : IntArray of shape (q,)
+    dependence : FloatArray of shape (5, f)
+        Of f functions of Z: sums of them, of their squares, of their products with the residual,
+        and, the same for all, of the residual and its square.
+    clusters : Clusters, optional
+        Of the sandwich's terms, then the smoother's.
+    sample : Sample
+    """
+
+    squares: float
+    HC0: FloatArray
+    HC2: FloatArray
+    HC3: FloatArray
+    smoother: FloatArray
+    leverage: float
+    weight: FloatArray
+    top: FloatArray
+    top_row: IntArray
+    dependence: FloatArray
+    clusters: Clusters | None
+    sample: Sample
+
+    def __add__(self, other: ScoreSums) -> ScoreSums:
+        """Add up."""
+        first = self.top >= other.top
+        clusters = None
+        if self.clusters is not None and other.clusters is not None:
+            clusters = self.clusters + other.clusters
+        return ScoreSums(
+            self.squares + other.squares,
+            self.HC0 + other.HC0,
+            self.HC2 + other.HC2,
+            self.HC3 + other.HC3,
+            self.smoother + other.smoother,
+            max(self.leverage, other.leverage),
+            self.weight + other.weight,
+            np.where(first, self.top, other.top),
+            np.where(first, self.top_row, other.top_row),
+            self.dependence + other.dependence,
+            clusters,
+            Sample(
+                np.concatenate([self.sample.number, other.sample.number]),
+                np.concatenate([self.sample.values, other.sample.values]),
+            ),
+        )
+
+
+def score_sums(block: Block, scoring: Scoring) -> ScoreSums:
+    """Return the sums of a block of rows."""
+    total: ScoreSums | None = None
+    maps = scoring.maps
+    for k in range(len(maps)):
+        own = np.flatnonzero(block.fold == k)
+        for start in range(0, own.size, CHUNK):
+            part = _score(block.of(own[start : start + CHUNK]), scoring, maps[k])
+            total = part if total is None else total + part
+    return _score(block.of(slice(0, 0)), scoring, maps[0]) if total is None else total
+
+
+def _score(rows: Block, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
+    q = scoring.bread.shape[0]
+    out = scoring.row_map(rows) @ row_map
+    R_D, e = out[:, :q], out[:, q]
+    weighted = R_D @ scoring.bread
+    leverage = (weighted * R_D).sum(axis=1)
+    sandwich = e[:, None] * weighted
+    safe = np.maximum(1.0 - leverage, np.finfo(np.float64).tiny)[:, None]
+    if scoring.solved.Q is None or scoring.solved.noise is None:
+        smoother = np.zeros_like(sandwich)
+    else:
+        influence = out[:, q + 1 :]
+        own = np.clip((R_D * influence).sum(axis=1), 0.0, 1.0)
+        restored = np.copysign(np.sqrt(e**2 + scoring.solved.noise**2 * own), e)
+        smoother = influence * restored[:, None]
+    root = np.sqrt(rows.weight)
+    behind = (root[:, None] * weighted) ** 2
+    top = behind.argmax(axis=0) if len(behind) else np.zeros(q, dtype=np.int64)
+    clusters = None
+    if rows.labels is not None:
+        clusters = cluster_sums(rows.labels, np.column_stack([sandwich, smoother]))
+    return ScoreSums(
+        float(e @ e),
+        sandwich.T @ sandwich,
+        (sandwich / np.sqrt(safe)).T @ (sandwich / np.sqrt(safe)),
+        (sandwich / safe).T @ (sandwich / safe),
+        smoother.T @ smoother,
+        float(leverage.max(initial=0.0)),
+        behind.sum(axis=0),
+        behind.max(axis=0, initial=0.0),
+        rows.number[top] if len(behind) else np.zeros(q, dtype=np.int64),
+        _dependence(rows, e, root, scoring),
+        clusters,
+        _sample(rows, R_D, e, root, scoring),
+    )
+
+
+def _dependence(rows: Block, e: FloatArray, root: FloatArray, scoring: Scoring) -> FloatArray:
+    """Return sums for the correlations of the residual with features, squares and products."""
+    Z = scoring.row_map.units.moments.standardize(rows.Z)
+    columns = [Z, Z**2]
+    if 1 < Z.shape[1] <= _PAIRED:
+        pairs = list(combinations(range(Z.shape[1]), 2))
+        columns.append(np.column_stack([Z[:, i] * Z[:, j] for i, j in pairs]))
+    f = np.hstack(columns) * root[:, None]
+    ones = np.ones(f.shape[1])
+    return np.stack([f.sum(axis=0), (f**2).sum(axis=0), e @ f, ones * e.sum(), ones * (e @ e)])
+
+
+def function_names(controls: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the functions of Z that the residual is compared with."""
+    names = [*controls, *(f"{name}^2" for name in controls)]
+    if 1 < len(controls) <= _PAIRED:
+        names += [f"{a} * {b}" for a, b in combinations(controls, 2)]
+    return tuple(names)
+
+
+def correlations(sums: ScoreSums, n: int) -> FloatArray:
+    """Return the correlations of the residual with functions of Z."""
+    f, ff, fe, e, ee = sums.dependence
+    size = np.sqrt(np.maximum(ff - f**2 / n, 0.0) * np.maximum(ee - e**2 / n, 0.0))
+    found: FloatArray = np.divide(fe - f * e / n, size, out=np.zeros_like(fe), where=size > 0)
+    return found
+
+
+def _sample(
+    rows: Block, R_D: FloatArray, e: FloatArray, root: FloatArray, scoring: Scoring
+) -> Sample:
+    chance = hash_rows(rows.number, scoring.seed).astype(np.float64) / 2.0**64
+    kept = chance < scoring.sampled
+    values = np.column_stack([e, R_D]) / root[:, None]
+    values = np.column_stack([values, rows.weight])[kept]
+    return Sample(rows.number[kept], values)

@@ -1,0 +1,206 @@
+"""Decompositions of the features from Gram matrices, and fits without each fold.
+
+In the coordinates `(u, U) = r J` of a decomposition, u the intercept's direction, ridge regression
+learns the share `S^2` of each direction. With `P = (u, U) S`, `H = (u, U)'(u, U)` of a fold and `t`
+its `P'm`, the fit without the fold has the coefficients `(I - S H S)^-1 (P'm - t)`: what all rows
+say, less what the fold says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from debinet.learners.tangent.lowrank import eigen
+from debinet.learners.tangent.solution import learned_share
+from debinet.learners.tangent.tuning import CRITERIA, Projected
+from debinet.learners.wide.tuning import StoppingPath, stopping_path, tune
+from debinet.protocols import FloatArray, IntArray
+from debinet.streaming.grams import FoldGrams
+
+
+@dataclass(frozen=True)
+class Decomposed:
+    """Features of all rows under one skip weight; m features, K folds, 1 + q targets.
+
+    Attributes
+    ----------
+    skip : float
+    w : FloatArray of shape (k,)
+        Eigenvalues.
+    basis : FloatArray of shape (m, k)
+        From centred features to coordinates.
+    J : FloatArray of shape (m + 1, k + 1)
+        From features and intercept to `(u, U)`.
+    H : FloatArray of shape (K, k + 1, k + 1)
+        Gram matrices of `(u, U)`, by fold.
+    N : FloatArray of shape (K, k + 1, 1 + q)
+        Products with the targets, by fold.
+    """
+
+    skip: float
+    w: FloatArray
+    basis: FloatArray
+    J: FloatArray
+    H: FloatArray
+    N: FloatArray
+
+    @property
+    def T(self) -> FloatArray:
+        """Targets of all rows in these coordinates, of shape (k, 1 + q)."""
+        return np.asarray(self.N.sum(axis=0)[1:])
+
+
+@dataclass(frozen=True)
+class Sums:
+    """All rows.
+
+    Attributes
+    ----------
+    n : int
+    weight : float
+        Sum of the weights.
+    centre : FloatArray of shape (m,)
+        Means of the features.
+    MM : FloatArray of shape (1 + q, 1 + q)
+        Products of the standardized targets.
+    spectra : tuple of Decomposed
+        One per skip weight.
+    """
+
+    n: int
+    weight: float
+    centre: FloatArray
+    MM: FloatArray
+    spectra: tuple[Decomposed, ...]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Penalties of c targets.
+
+    Attributes
+    ----------
+    spectrum_of : IntArray of shape (c,)
+    time, dof, noise : FloatArray of shape (c,)
+        Inverse penalty, degrees of freedom, and variance of the noise in units of the target's.
+    path : StoppingPath
+    """
+
+    spectrum_of: IntArray
+    time: FloatArray
+    dof: FloatArray
+    noise: FloatArray
+    path: StoppingPath
+
+
+def decompose_sums(grams: FoldGrams, width: int, features: int, skips: tuple[float, ...]) -> Sums:
+    """Decompose the features of all rows, once for every skip weight."""
+    m = features
+    total = grams.G.sum(axis=0)
+    weight = float(total[m, m])
+    centre = total[:m, m] / weight
+    gram = total[:m, :m] - weight * np.outer(centre, centre)
+    floor, size = max(grams.n, m) * np.finfo(np.float64).eps, weight * float(centre @ centre)
+    spectra = []
+    for skip in skips:
+        scale = np.ones(m)
+        scale[width:] = np.sqrt(skip)
+        w, E = eigen(gram * scale * scale[:, None], floor, size)
+        basis = scale[:, None] * E / np.sqrt(w)
+        J = np.zeros((m + 1, w.size + 1))
+        J[:m, 1:], J[m, 1:], J[m, 0] = basis, -(centre @ basis), 1 / np.sqrt(weight)
+        H = np.stack([J.T @ G[: m + 1, : m + 1] @ J for G in grams.G])
+        N = np.stack([J.T @ G[: m + 1, m + 1 :] for G in grams.G])
+        spectra.append(Decomposed(skip, w, basis, J, H, N))
+    return Sums(grams.n, weight, centre, total[m + 1 :, m + 1 :], tuple(spectra))
+
+
+def tune_targets(sums: Sums, V: FloatArray, criterion: str) -> Tuning:
+    """Tune the targets `M V` (1 + q, c) over skip weights and penalties."""
+    sd = np.sqrt(np.einsum("ic,ij,jc->c", V, sums.MM, V) / sums.weight)
+    parts = []
+    for spectrum in sums.spectra:
+        T = spectrum.T @ (V / sd)
+        rest = np.maximum(sums.weight - (T**2).sum(axis=0), 0.0)
+        parts.append(Projected(spectrum.w, T, rest, sums.n - 1))
+    tuned = [tune(CRITERIA[criterion](part), part.grid()) for part in parts]
+    spectrum_of = np.array([t.value for t in tuned]).argmin(axis=0)
+    columns = np.arange(V.shape[1])
+    time = np.array([t.time for t in tuned])[spectrum_of, columns]
+    dof, noise = np.empty(columns.size), np.empty(columns.size)
+    for j, k in enumerate(spectrum_of):
+        left = 1.0 / (1.0 + parts[k].w * time[j])
+        dof[j] = 1.0 + float((1.0 - left).sum())
+        energy = float(parts[k].T[:, j] ** 2 @ left + parts[k].rest[j])
+        noise[j] = energy / parts[k].directions * sd[j] ** 2
+    path = stopping_path(
+        tuned,
+        [
+            1.0 + (1.0 - 1.0 / (1.0 + np.outer(t.grid, part.w))).sum(axis=1)
+            for t, part in zip(tuned, parts, strict=True)
+        ],
+        [spectrum.skip for spectrum in sums.spectra],
+        spectrum_of,
+    )
+    return Tuning(spectrum_of, time, dof, noise, path)
+
+
+@dataclass(frozen=True)
+class Held:
+    """Fits without each fold, for one penalty.
+
+    Attributes
+    ----------
+    spectrum : Decomposed
+    share : FloatArray of shape (k,)
+        Learned share of every direction.
+    """
+
+    spectrum: Decomposed
+    share: FloatArray
+
+    @property
+    def root(self) -> FloatArray:
+        """Diagonal of S, of shape (k + 1,)."""
+        return np.concatenate([[1.0], np.sqrt(self.share)])
+
+    def fitted(self, V: FloatArray) -> FloatArray:
+        """Return coefficients (m + 1, c) of features and intercept, fitted to all rows."""
+        learned = self.share[:, None] * (self.spectrum.T @ V)
+        return np.asarray(self.spectrum.J[:, 1:] @ learned)
+
+    def without(self, V: FloatArray) -> FloatArray:
+        """Return coefficients (K, m + 1, c) of the targets `M V`, fitted without each fold."""
+        root = self.root[:, None]
+        whole = root * np.vstack([np.zeros((1, V.shape[1])), self.spectrum.T @ V])
+        found = [
+            self.spectrum.J @ (root * self._solve(k, whole - root * (N @ V)))
+            for k, N in enumerate(self.spectrum.N)
+        ]
+        return np.stack(found)
+
+    def adjoint(self, products: FloatArray) -> FloatArray:
+        """Return what to add to X (s, c), by fold, so that it becomes `L'X`: (K, m + 1, c).
+
+        L takes targets to their residuals without each fold, `L = blockdiag(R_BB^-1) R`, and
+        `products` (K, m + 1, c) are those of the features with X, by fold.
+        """
+        root = self.root[:, None]
+        solved = np.stack(
+            [self._solve(k, root * (self.spectrum.J.T @ part)) for k, part in enumerate(products)]
+        )
+        return np.asarray(self.spectrum.J @ (root * (solved - solved.sum(axis=0))))
+
+    def _solve(self, k: int, right: FloatArray) -> FloatArray:
+        root = self.root
+        inner = np.eye(root.size) - root[:, None] * self.spectrum.H[k] * root
+        return np.asarray(cho_solve(cho_factor(inner, check_finite=False), right))
+
+
+def hold_out(sums: Sums, tuning: Tuning, j: int) -> Held:
+    """Return the fits without each fold at the penalty of target j."""
+    spectrum = sums.spectra[tuning.spectrum_of[j]]
+    return Held(spectrum, learned_share(spectrum.w, tuning.time[j : j + 1])[:, 0])
