@@ -19,6 +19,7 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/mkdocs build --strict --quiet --site-dir site
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -20,6 +20,7 @@ from statistics import median
 from time import perf_counter
 
 import debiased_lasso
+import file_to_report
 import kernel_regression
 import net_folds
 import numpy as np
@@ -161,6 +162,7 @@ BENCHES: dict[str, Callable[[], dict[str, float]]] = {
     "DebiasedLasso, n = 1000, p = 500, against hidimstat": debiased_lasso.over_hidimstat,
     "DebiasedLasso, n = 1000, p = 500, against EconML": debiased_lasso.over_econml,
     "Kernels, 21 outputs, n = 2000, against statsmodels": kernel_regression.over_statsmodels,
+    "401(k), from file to report, against DoubleML": file_to_report.file_to_report,
     "Net, five folds as one program, times faster": net_folds.folds_together,
     "Selectors, n = 1000, p = 3000": selector_times.selector_times,
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from debinet.cli.learners import LEARNERS
+from debinet.cli.request import Request, read_crossfit, read_vcov
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,41 +17,19 @@ if TYPE_CHECKING:
     from debinet.inference.result import Inference
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
 _SELECTORS = ("lasso", "adaptive_lasso", "elastic_net", "slope", "forward_backward")
 
 
-@dataclass(frozen=True)
-class Request:
-    """What to fit.
-
-    Attributes
-    ----------
-    outcome, treatments, controls, formula, select : str or None
-        As on the command line.
-    learner : str
-    crossfit : str
-    groups : list of str
-        Columns that name the clusters.
-    weights : str or None
-    seed : int
-    drop_missing : bool
-    """
-
-    outcome: str | None
-    treatments: str | None
-    controls: str | None
-    formula: str | None
-    select: str | None
-    learner: str
-    crossfit: str
-    groups: list[str]
-    weights: str | None
-    seed: int
-    drop_missing: bool
+def _require_file(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
+    """Require that the file exists, unless it may be a pattern or a folder."""
+    if not context.params.get("stream"):
+        _EXISTING.convert(value, parameter, context)
+    return value
 
 
 @click.command("fit", no_args_is_help=True)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(path_type=Path), callback=_require_file)
 @click.option("--outcome", metavar="COLUMN", help="The outcome y.")
 @click.option("--treatments", metavar="COLUMNS", help="Features of interest, with commas.")
 @click.option("--controls", metavar="COLUMNS", help="Nuisance features.  [default: all others]")
@@ -64,6 +43,10 @@ class Request:
 @click.option("--joint", is_flag=True, help="Intervals that cover all coefficients at once.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with missing values.")
+@click.option("--stream", is_flag=True, is_eager=True, help="FILE is Parquet files of any size.")
+@click.option("--width", type=click.IntRange(min=1), help="Hidden units.  [with --stream]")
+@click.option("--checkpoint", type=_FILE, help="Go on from here if interrupted.  [with --stream]")
+@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster.  [with --stream]")
 @click.option("--table", type=_FILE, multiple=True, help="Write a .csv, .md, .tex or .html table.")
 @click.option("--save", type=_FILE, help="Write the model and its result: predict, trust, dn.load.")
 @click.option("--report", type=_FILE, help="Write a page to look at and to send.")
@@ -73,6 +56,10 @@ class Request:
 def fit_command(
     file: Path,
     *,
+    stream: bool,
+    width: int | None,
+    checkpoint: Path | None,
+    scheduler: str | None,
     vcov: str | None,
     level: float,
     joint: bool,
@@ -86,19 +73,30 @@ def fit_command(
 ) -> int:
     """Estimate coefficients from a table: csv, tsv, parquet, feather, dta or xlsx.
 
+    With --stream, FILE is a Parquet file, a folder of them or a pattern in quotes. They are read in
+    passes and need not fit in memory.
+
     \b
     Examples:
       debinet fit wages.csv --outcome lwage --treatments educ,union --report report.html
       debinet fit genes.parquet --outcome y --select lasso --table genes.tex
       debinet fit firms.dta --formula "y ~ d | x1 + log(x2)" --vcov cluster:firm
+      debinet fit 'sales/*.parquet' --stream --outcome y --treatments price --save sales.npz
     """  # noqa: D301 - click's mark for lines to leave alone
+    from debinet.cli.streaming import Streaming, fit_stream, require_no_streaming
     from debinet.cli.writing import as_json, require_free, require_tables, write_table
     from debinet.inference.reporting import write_report
 
     require_tables(table)
     require_free([*table, *(path for path in (save, report) if path is not None)], force)
-    kind, groups = _read_vcov(vcov)
-    model, left_out = _fit(file, Request(groups=groups, **request))
+    kind, groups = read_vcov(vcov)
+    asked = Request(groups=groups, **request)
+    streaming = Streaming(width, checkpoint, scheduler, progress=not quiet and _is_terminal())
+    if stream:
+        model, left_out = fit_stream(file, asked, kind, streaming), 0
+    else:
+        require_no_streaming(streaming)
+        model, left_out = _fit(file, asked)
     if kind is not None and kind != model.result_.vcov_type:
         # A formula's fit shows the result of the model within.
         fitted = getattr(model, "model", model)
@@ -115,6 +113,10 @@ def fit_command(
     elif not quiet:
         _show(result, left_out, level, joint)
     return 0
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty()
 
 
 def _show(result: Inference, left_out: int, level: float, joint: bool) -> None:
@@ -162,7 +164,7 @@ def _fit_formula(frame: pd.DataFrame, request: Request) -> tuple[Any, int]:
         LEARNERS[request.learner](),
         groups=request.groups or None,
         sample_weight=request.weights,
-        crossfit=_read_crossfit(request.crossfit),
+        crossfit=read_crossfit(request.crossfit),
         random_state=request.seed,
     )
     return fit, left_out
@@ -183,7 +185,7 @@ def _fit_columns(frame: pd.DataFrame, request: Request) -> tuple[Any, int]:
     frame, left_out = without_missing(frame[used], request.drop_missing)
     options: dict[str, Any] = {
         "learner": LEARNERS[request.learner](),
-        "crossfit": _read_crossfit(request.crossfit),
+        "crossfit": read_crossfit(request.crossfit),
         "random_state": request.seed,
     }
     model = (
@@ -202,29 +204,3 @@ def _fit_columns(frame: pd.DataFrame, request: Request) -> tuple[Any, int]:
 
 def _given(name: str | None) -> list[str]:
     return [] if name is None else [name]
-
-
-def _read_vcov(text: str | None) -> tuple[str | None, list[str]]:
-    """Return the kind of covariance and the columns of its clusters."""
-    from debinet.cli.reading import split_names
-
-    if text is None:
-        return None, []
-    kind, _, columns = text.partition(":")
-    if kind == "cluster" and not split_names(columns):
-        raise click.UsageError("--vcov cluster needs its column: cluster:firm.")
-    if kind != "cluster" and columns:
-        raise click.UsageError(f"--vcov {kind} takes no columns.")
-    return (None if kind == "cluster" else kind), split_names(columns)
-
-
-def _read_crossfit(text: str) -> Any:
-    """Return the value of `crossfit` that a text stands for."""
-    if text in {"auto", "loo"}:
-        return text
-    if text == "none":
-        return None
-    folds, by, times = text.partition("x")
-    if folds.isdigit() and (times.isdigit() if by else True):
-        return (int(folds), int(times)) if by else int(folds)
-    raise click.UsageError(f"--crossfit {text!r}: use auto, loo, none, 5, or 5x3.")

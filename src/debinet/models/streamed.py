@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from debinet.data.harmless import unknown_column
 from debinet.data.pieces import Source, digest
 from debinet.data.schema import Schema, find_columns
 from debinet.data.sources import open_source
-from debinet.exceptions import OptionError
+from debinet.exceptions import EmptyInputError, OptionError
 from debinet.inference.result import Inference
 from debinet.learners.adapter import FittedLearner, set_seeds
 from debinet.learners.arguments import one_of, whole_number
@@ -28,8 +29,14 @@ from debinet.learners.wide.skips import skip_weights
 from debinet.models.partialled import ConditionalMeans
 from debinet.models.streamed_result import streamed_result
 from debinet.protocols import FloatArray
-from debinet.streaming.checkpoint import Checkpoint
-from debinet.streaming.distributed import DaskRunner, connect, is_dask_frame, open_dask_frame
+from debinet.streaming.checkpoint import Checkpoint, frames_digest
+from debinet.streaming.distributed import (
+    DaskRunner,
+    connected,
+    is_dask_frame,
+    open_dask_frame,
+    running_client,
+)
 from debinet.streaming.fit import Options, StreamFit, fit_stream, require_stream_score
 from debinet.streaming.layout import Layout, require_roles
 from debinet.streaming.running import Job, LocalRunner, Runner, read_workers
@@ -89,11 +96,10 @@ def stream(data: Any, request: Request) -> Streamed:
     """Fit in passes over the data; nothing of a failed fit is left but its checkpoint."""
     require_stream_score(request.score)
     net = _network(request)
-    client = None if request.client is None else connect(request.client)
-    with _open(data, client) as source:
+    with _cluster(data, request.client) as client, _open(data, client) as source:
         layout = _layout(request, source.names)
         options = _options(net, request)
-        checkpoint = _checkpoint(request, source, layout, options)
+        checkpoint = _checkpoint(request, source, layout, options, client)
         runner: Runner = (
             LocalRunner(read_workers(request.n_jobs), request.progress, checkpoint)
             if client is None
@@ -108,42 +114,39 @@ def stream(data: Any, request: Request) -> Streamed:
     return Streamed(result, means, fit.schema)
 
 
+def _cluster(data: Any, client: Any) -> AbstractContextManager[Any]:
+    """Return the cluster that does the work, if any: Dask's data frames know theirs."""
+    if client is not None:
+        return connected(client)
+    return nullcontext(running_client() if is_dask_frame(data) else None)
+
+
 def _open(data: Any, client: Any) -> Source:
-    if not is_dask_frame(data):
-        return open_source(data)
-    if client is None:
-        client = connect(None) if _running_client() is None else _running_client()
-    if client is None:
-        raise OptionError(
-            "a cluster for a Dask data frame", "client=None", "Pass client=Client(...)."
-        )
-    return open_dask_frame(data, client)
-
-
-def _running_client() -> Any:
-    from distributed import default_client
-
-    try:
-        return default_client()
-    except ValueError:
-        return None
+    return open_dask_frame(data, client) if is_dask_frame(data) else open_source(data)
 
 
 def _layout(request: Request, names: Sequence[str]) -> Layout:
-    for name in (request.outcome, request.groups, request.weight):
-        if name is not None and name not in names:
+    controls = [request.controls] if isinstance(request.controls, str) else request.controls
+    roles = {"outcome": request.outcome, "groups": request.groups, "weight": request.weight}
+    wanted = [name for role, name in roles.items() if name is not None or role == "outcome"]
+    for name in (*wanted, *(c for c in controls or () if isinstance(c, str))):
+        if name not in names:
             raise unknown_column(str(name), names)
+    if controls is not None and not len(controls):
+        raise EmptyInputError(
+            "at least one control", "none", "Leave controls out for all other columns."
+        )
     positions = find_columns(names, request.treatments)
     treatments = [names[j] for j in positions]
     apart = {request.outcome, request.weight, request.groups, *treatments}
-    controls = (
+    nuisance = (
         [name for name in names if name not in apart]
-        if request.controls is None
-        else [names[j] for j in find_columns(names, request.controls)]
+        if controls is None
+        else [names[j] for j in find_columns(names, controls)]
     )
     layout = Layout(
         request.outcome,
-        (*treatments, *controls),
+        (*treatments, *nuisance),
         len(treatments),
         request.groups,
         request.weight,
@@ -197,16 +200,22 @@ def _options(net: TangentNet, request: Request) -> Options:
 
 
 def _checkpoint(
-    request: Request, source: Source, layout: Layout, options: Options
+    request: Request, source: Source, layout: Layout, options: Options, client: Any
 ) -> Checkpoint | None:
     if request.checkpoint is None:
         return None
-    if request.client is not None:
+    if client is not None or not source.fingerprint:
         raise OptionError(
-            "a checkpoint or a cluster", "both", "Leave checkpoint out: Dask repeats lost work."
+            "a checkpoint or Dask", "both", "Leave checkpoint out: Dask repeats lost work."
+        )
+    path = Path(request.checkpoint)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise OptionError(
+            "checkpoint to be a file in a folder that exists", str(path), "Give another path."
         )
     plan = (layout, options.width(source.rows), options.skips, options.criterion, options.score)
-    return Checkpoint(Path(request.checkpoint), digest(source.fingerprint, plan, options.seed))
+    data = (source.fingerprint, frames_digest(source, layout.columns))
+    return Checkpoint(path, digest(data, plan, options.seed))
 
 
 def _conditional_means(fit: StreamFit, net: TangentNet) -> ConditionalMeans:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from debinet.data.archive import Kind, read_archive, write_archive
+from debinet.data.pieces import FramePiece, Source
 from debinet.data.records import Known, pack, unpack
 from debinet.exceptions import FileFormatError, OptionError
 from debinet.streaming import grams, moments, scoring
@@ -87,6 +92,19 @@ class Checkpoint:
             }
 
         return read_archive(self._path, KIND, rebuild)
+
+
+def frames_digest(source: Source, columns: Sequence[str]) -> str:
+    """Return a digest of the values in data frames, whose fingerprint has their shapes only."""
+    content = sha256()
+    for piece in source.pieces:
+        if isinstance(piece, FramePiece):
+            for _, frame in piece.batches(columns, piece.rows):
+                values = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+                with suppress(TypeError):  # of columns that no fit can use
+                    hashes = pd.util.hash_pandas_object(values, index=False)
+                    content.update(hashes.to_numpy().tobytes())
+    return content.hexdigest()
 
 
 class _Registry:

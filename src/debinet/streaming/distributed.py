@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from debinet.data.pieces import Piece, Source
-from debinet.exceptions import InputError, MissingDependencyError
-from debinet.streaming.layout import Rows
+from debinet.data.pieces import Piece, Source, missing_column, require_distinct, require_rows
+from debinet.exceptions import (
+    InputError,
+    MemoryLimitError,
+    MissingDependencyError,
+    OptionError,
+)
+from debinet.streaming.layout import Layout, Rows
 from debinet.streaming.running import Job, Sums, run_pieces
 
 # Tasks per thread of the cluster: enough to even out, few enough for the sums to fit in memory.
@@ -44,8 +50,14 @@ class DaskRunner:
                     for pair in pairs
                 ]
             total: Sums = futures[0].result()
-        except BaseException:
+        except BaseException as error:
             self.client.cancel(futures)
+            if type(error).__name__ == "KilledWorker":
+                raise MemoryLimitError(
+                    "workers that finish their tasks",
+                    f"several that died of the same one ({error})",
+                    "Give workers more memory, or use fewer hidden units.",
+                ) from error
             raise
         return total
 
@@ -72,7 +84,7 @@ class DaskRunner:
         from distributed import as_completed
         from tqdm.auto import tqdm
 
-        done = as_completed(futures)
+        done = as_completed(futures, loop=self.client.loop)
         for future in tqdm(
             done, total=len(futures), desc=name, unit="task", leave=False, disable=not self.show
         ):
@@ -80,8 +92,9 @@ class DaskRunner:
                 future.result()  # raises what the worker raised
 
 
-def connect(client: Any) -> Any:
-    """Return a client: the one given, or one for the address of a scheduler."""
+@contextmanager
+def connected(client: Any) -> Iterator[Any]:
+    """Yield the client that is given, or one for the address of a scheduler, closed at the end."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -90,7 +103,36 @@ def connect(client: Any) -> Any:
             f"a Python without them ({error})",
             "Install them with pip install 'debinet[dask]'.",
         ) from error
-    return Client(client) if isinstance(client, str) else client
+    if isinstance(client, Client):
+        yield client
+        return
+    if not isinstance(client, str):
+        raise OptionError(
+            "client to be a distributed.Client or the address of a scheduler",
+            repr(client),
+            "For example client='tcp://10.0.0.1:8786'.",
+        )
+    try:
+        own = Client(client, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise OptionError(
+            "the address of a Dask scheduler that answers",
+            f"{client!r} ({error})",
+            "Start one with `dask scheduler`, and check the address.",
+        ) from error
+    with own:
+        yield own
+
+
+def running_client() -> Any:
+    """Return the client that is in use already, or None."""
+    try:
+        from distributed import default_client
+
+        client = default_client()
+    except (ImportError, ValueError):
+        return None
+    return client if client.status == "running" else None
 
 
 def split_pieces(pieces: Sequence[Piece], count: int) -> list[tuple[Piece, ...]]:
@@ -123,9 +165,7 @@ class PartitionPiece:
 
     def batches(self, columns: Sequence[str], size: int) -> Iterator[tuple[int, Any]]:
         """Compute the partition here, and cut it."""
-        frame = self.partition.compute()
-        for start in range(0, self.rows, size):
-            yield start, frame.iloc[start : start + size][list(columns)]
+        return _FramePart(self, self.partition.compute()).batches(columns, size)
 
 
 @dataclass(frozen=True)
@@ -152,19 +192,23 @@ class _FramePart:
         return self.piece.where
 
     def batches(self, columns: Sequence[str], size: int) -> Iterator[tuple[int, Any]]:
-        for start in range(0, len(self.frame), size):
-            yield start, self.frame.iloc[start : start + size][list(columns)]
+        if len(self.frame) != self.rows:
+            raise InputError(
+                f"{self.rows} rows in {self.where}, as at first",
+                f"{len(self.frame)}",
+                "Make the data frame deterministic: it is computed several times.",
+            )
+        named = self.frame.set_axis([str(name) for name in self.frame.columns], axis=1)
+        for name in columns:
+            if name not in named:
+                raise missing_column(name, self.where)
+        for start in range(0, len(named), size):
+            yield start, named.iloc[start : start + size][list(columns)]
 
 
 def _run_partition(
-    frame: Any, piece: PartitionPiece, layout: Any, work: Callable[[Rows], Any]
+    frame: Any, piece: PartitionPiece, layout: Layout, work: Callable[[Rows], Any]
 ) -> Any:
-    if len(frame) != piece.rows:
-        raise InputError(
-            f"{piece.rows} rows in {piece.where}, as at first",
-            f"{len(frame)}",
-            "Make the data frame deterministic: it is computed several times.",
-        )
     return run_pieces(Job((_FramePart(piece, frame),), layout), work)
 
 
@@ -174,8 +218,9 @@ def is_dask_frame(data: Any) -> bool:
 
 
 def open_dask_frame(data: Any, client: Any) -> Source:
-    """Return one piece per partition; their lengths are computed on the cluster."""
-    lengths = client.compute(data.map_partitions(len)).result()
+    """Return one piece per partition; their lengths are computed first, on the cluster if any."""
+    counts = data.map_partitions(len)
+    lengths = counts.compute() if client is None else client.compute(counts).result()
     pieces: list[PartitionPiece] = []
     offset = 0
     for i, (length, partition) in enumerate(zip(lengths, data.to_delayed(), strict=True)):
@@ -184,4 +229,7 @@ def open_dask_frame(data: Any, client: Any) -> Source:
             pieces.append(PartitionPiece(number, offset, int(length), f"partition {i}", partition))
             offset += int(length)
     names = tuple(str(name) for name in data.columns)
-    return Source(names, tuple(pieces), "", f"a Dask data frame of {len(lengths)} partitions")
+    label = f"a Dask data frame of {len(lengths)} partitions"
+    require_distinct(names, label)
+    require_rows(offset, len(names), label)
+    return Source(names, tuple(pieces), "", label)

@@ -11,7 +11,7 @@ import numpy as np
 from debinet._random import named_seed
 from debinet.data.free_memory import bytes_available, gigabytes
 from debinet.data.schema import Schema
-from debinet.exceptions import DuplicateColumnError, MemoryLimitError, OptionError
+from debinet.exceptions import DuplicateColumnError, FoldError, MemoryLimitError, OptionError
 from debinet.learners.tangent.features import HiddenUnits, draw_directions
 from debinet.streaming.grams import FoldGrams, RowMap, fold_grams
 from debinet.streaming.layout import Layout, Rows, make_block
@@ -96,11 +96,14 @@ def fit_stream(job: Job, options: Options, runner: Runner) -> StreamFit:
     layout = job.layout
     columns = runner.run(job, column_sums, "columns")
     schema = read_schema(columns, layout)
+    size = options.width(columns.n) + len(schema.control_names) + 2 + layout.treatments
+    _require_memory(size, layout.folds, len(options.skips))
     row_map = _row_map(columns, schema, options)
-    _require_memory(row_map.size, layout.folds, len(options.skips))
     take = partial(_grams_of, schema=schema, row_map=row_map, folds=layout.folds)
     grams = runner.run(job, take, "grams")
+    _require_training(grams, row_map.features, layout)
     _require_distinct(grams, row_map, schema)
+    _require_independent(grams, schema.treatment_names)
     sums = decompose_sums(grams, row_map.units.width, row_map.features, options.skips)
     joint = fit_joint(sums, options.criterion)
     _require_left(grams, sums, joint, schema.treatment_names)
@@ -169,6 +172,25 @@ def _require_distinct(grams: FoldGrams, row_map: RowMap, schema: Schema) -> None
             f"{names[i]!r} and {names[j]!r}, of which each determines the other",
             "Drop one of them.",
         )
+
+
+def _require_training(grams: FoldGrams, intercept: int, layout: Layout) -> None:
+    """Require that no fold has all rows."""
+    if np.count_nonzero(grams.G[:, intercept, intercept]) < 2:
+        of = "rows" if layout.groups is None else f"groups of {layout.groups!r}"
+        raise FoldError(
+            f"{of} in at least two of the {layout.folds} folds, which are drawn at random",
+            "all in one" if layout.groups is None else "all in one: one group, or very few",
+            "Use more folds or another random_state; leave groups out if rows are independent.",
+        )
+
+
+def _require_independent(grams: FoldGrams, names: Sequence[str]) -> None:
+    """Require that no treatment is a linear combination of the others and a constant."""
+    q = len(names)
+    total = grams.G.sum(axis=0)[-q:, -q:]
+    sd = np.sqrt(np.diag(total))
+    require_identified(total / np.outer(sd, sd), 1.0, names)
 
 
 def _require_memory(size: int, folds: int, skips: int) -> None:

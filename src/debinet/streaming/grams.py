@@ -6,17 +6,20 @@ the standardized targets. All that cross-fitted ridge regression needs is `sum r
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from debinet.learners.moments import Moments
 from debinet.learners.tangent.features import HiddenUnits
+from debinet.learners.wide.inputs import encode
 from debinet.protocols import FloatArray
 from debinet.streaming.layout import Block
 
 # Rows whose features are worked on at a time: they stay in the cache.
-CHUNK = 2048
+CHUNK = 1024
 
 
 @dataclass(frozen=True)
@@ -44,17 +47,20 @@ class RowMap:
         """Length s of a row: features, intercept, targets."""
         return self.features + 1 + self.targets.mean.size
 
+    @cached_property
+    def _directions(self) -> FloatArray:
+        # relu(c x) = c relu(x): the factor of all units costs nothing here.
+        return np.asarray(self.units.directions / np.sqrt(self.units.width))
+
     def __call__(self, block: Block) -> FloatArray:
         """Return the augmented rows (n, s) of a block."""
         width, m = self.units.width, self.features
         rows = np.empty((len(block.Z), self.size))
-        encoded = self.units.moments.standardize(block.Z) / np.sqrt(block.Z.shape[1])
-        scaled = self.units.directions / np.sqrt(width)
-        products = encoded @ scaled[:-1]
-        products += scaled[-1]
-        np.maximum(products, 0.0, out=rows[:, :width])
-        rows[:, width:m] = encoded
-        rows[:, m] = 1.0
+        encoded = encode(block.Z, self.units.moments)
+        units = rows[:, :width]
+        np.matmul(encoded, self._directions, out=units)
+        np.maximum(units, 0.0, out=units)
+        rows[:, width : m + 1] = encoded
         rows[:, m + 1 :] = self.targets.standardize(block.M)
         if (block.weight != 1.0).any():
             rows *= np.sqrt(block.weight)[:, None]
@@ -83,12 +89,17 @@ class FoldGrams:
 def fold_grams(block: Block, row_map: RowMap, folds: int) -> FoldGrams:
     """Return the Gram matrices of a block of rows."""
     G = np.zeros((folds, row_map.size, row_map.size))
-    order = np.argsort(block.fold, kind="stable")
-    ends = np.searchsorted(block.fold[order], np.arange(folds + 1))
-    for k in range(folds):
-        own = order[ends[k] : ends[k + 1]]
-        for start in range(0, own.size, CHUNK):
-            rows = row_map(block.of(own[start : start + CHUNK]))
-            # `A.T @ A` goes through syrk, which is half the work and exactly symmetric
-            G[k] += rows.T @ rows
+    for k, part in fold_chunks(block, folds):
+        rows = row_map(part)
+        # `A.T @ A` goes through syrk, which is half the work and exactly symmetric
+        G[k] += rows.T @ rows
     return FoldGrams(len(block.Z), G)
+
+
+def fold_chunks(block: Block, folds: int) -> Iterator[tuple[int, Block]]:
+    """Yield the rows of each fold, a few at a time."""
+    ordered = block.of(np.argsort(block.fold, kind="stable"))
+    ends = np.searchsorted(ordered.fold, np.arange(folds + 1))
+    for k in range(folds):
+        for start in range(ends[k], ends[k + 1], CHUNK):
+            yield k, ordered.of(slice(start, min(start + CHUNK, ends[k + 1])))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +27,25 @@ def hash_rows(keys: npt.ArrayLike, seed: int) -> Hashes:
 def hash_labels(labels: pd.Series) -> Hashes:
     """Return a number for every label, the same in every process; 64 bits, so collisions are rare.
 
-    Numbers that are equal have the same hash, whether they are stored as integers or not.
+    Labels that are equal have the same hash, whatever the type of the column, whatever is beside
+    them in it: the same label may be read from several files.
     """
     if labels.isna().any():
         raise MissingValueError(
             "a group for every row", "missing groups (NaN or None)", "Drop those rows."
         )
-    if pd.api.types.is_numeric_dtype(labels.dtype):
-        plain = labels.to_numpy(np.float64) + 0.0
-        return np.asarray(pd.util.hash_array(plain), dtype=np.uint64)
-    texts = labels.astype(str).to_numpy(object)
+    values = labels.astype(object).infer_objects().to_numpy()
+    if values.dtype.kind in "biuf":
+        return np.asarray(pd.util.hash_array(_bits(values)), dtype=np.uint64)
+    # One by one: as a column, times are written without their hours if all are midnights.
+    texts = np.array([str(label) for label in labels], dtype=object)
     return np.asarray(pd.util.hash_array(texts, categorize=True), dtype=np.uint64)
+
+
+def _bits(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return numbers as integers of 64 bits, of which floats would hold only 53."""
+    if values.dtype.kind != "f":
+        return values.astype(np.int64)
+    plain = values.astype(np.float64)
+    whole = (plain == np.floor(plain)) & (np.abs(plain) < 2.0**63)
+    return np.where(whole, np.where(whole, plain, 0.0).astype(np.int64), plain.view(np.int64))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from debinet.data.checks import LARGEST
 from debinet.data.pieces import Piece
 from debinet.data.schema import Schema
 from debinet.data.tables import Table, read_table, read_vector
@@ -136,9 +137,10 @@ def _read(layout: Layout, frame: Any, start: int) -> Rows:
     n = table.n
     number = np.arange(start, start + n)
     weight = np.ones(n) if layout.weight is None else _vector(frame, layout.weight)
-    if (weight < 0).any():
+    if not ((weight >= 0) & (weight <= LARGEST)).all():
+        wrong = weight[(weight < 0) | (weight > LARGEST)][0]
         raise InputError(
-            "weights that are not negative", f"{weight.min():g}", f"Check {layout.weight!r}."
+            f"weights between 0 and {LARGEST:g}", f"{wrong:g}", f"Check {layout.weight!r}."
         )
     labels = None if layout.groups is None else hash_labels(_series(frame, layout.groups))
     hashes = hash_rows(number, layout.seed) if labels is None else hash_rows(labels, layout.seed)
@@ -205,6 +207,9 @@ def require_roles(layout: Layout, names: Sequence[str]) -> None:
     used = [layout.outcome, *layout.features]
     if layout.weight is not None:
         used.append(layout.weight)
+    # A feature may well name the clusters.
+    if layout.groups is not None and layout.groups in {layout.outcome, layout.weight}:
+        used.append(layout.groups)
     double = sorted({name for name in used if used.count(name) > 1})
     if double:
         raise OptionError("one role for every column", f"{double[:5]} in two", "Choose one.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from debinet.exceptions import (
     ConstantColumnError,
     EmptyInputError,
     InputError,
+    TooFewRowsError,
 )
 from debinet.learners.moments import Moments
 from debinet.protocols import FloatArray
@@ -30,6 +31,8 @@ class ColumnSums:
 
     Attributes
     ----------
+    names : tuple of str
+        Of the p columns of X.
     n : int
         Rows of positive weight.
     weight : float
@@ -41,6 +44,7 @@ class ColumnSums:
         Of text columns, the weight of every category.
     """
 
+    names: tuple[str, ...]
     n: int
     weight: float
     mean: FloatArray
@@ -57,13 +61,14 @@ class ColumnSums:
         gap = other.mean - self.mean
         square = self.square + other.square + gap**2 * (self.weight * other.weight / weight)
         return ColumnSums(
+            self.names,
             self.n + other.n,
             weight,
             self.mean + gap * (other.weight / weight),
             square,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
-            _merge(self.levels, other.levels),
+            _merge(self.levels, other.levels, self.names),
         )
 
 
@@ -72,7 +77,8 @@ def column_sums(rows: Rows) -> ColumnSums:
     values = np.column_stack([rows.table.values, rows.y])
     if not len(values):
         empty = np.zeros(values.shape[1])
-        return ColumnSums(0, 0.0, empty, empty, empty + np.inf, empty - np.inf, {})
+        nothing = (0, 0.0, empty, empty, empty + np.inf, empty - np.inf)
+        return ColumnSums(rows.table.names, *nothing, {})
     weight = float(rows.weight.sum())
     mean = rows.weight @ values / weight
     square = rows.weight @ (values - mean) ** 2
@@ -81,13 +87,18 @@ def column_sums(rows: Rows) -> ColumnSums:
         found, position = np.unique(column.astype(str), return_inverse=True)
         mass = np.bincount(position, rows.weight)
         levels[j] = {str(level): float(m) for level, m in zip(found, mass, strict=True)}
+        _require_few(levels[j], rows.table.names[j])
     low, high = values.min(axis=0), values.max(axis=0)
-    return ColumnSums(len(values), weight, mean, square, low, high, levels)
+    return ColumnSums(rows.table.names, len(values), weight, mean, square, low, high, levels)
 
 
 def read_schema(sums: ColumnSums, layout: Layout) -> Schema:
     """Return how X becomes D and Z, or raise if a column cannot be used."""
     require_enough_rows(sums.n, layout.treatments)
+    if sums.n < layout.folds:
+        raise TooFewRowsError(
+            f"at least one row per fold, so n >= {layout.folds}", f"{sums.n}", "Use fewer folds."
+        )
     if layout.treatments == len(layout.features):
         raise EmptyInputError(
             "at least one column beside the treatments", "none", "Name controls, too."
@@ -101,11 +112,11 @@ def read_schema(sums: ColumnSums, layout: Layout) -> Schema:
             )
     levels = {j: tuple(sorted(found)) for j, found in sorted(sums.levels.items())}
     for j, found in levels.items():
-        if len(found) > _MOST_LEVELS:
+        if len(found) == sums.n:
             raise InputError(
-                f"at most {_MOST_LEVELS} categories in column {layout.features[j]!r}",
-                f"{len(found)}",
-                "Merge rare ones, or drop the column if it is an identifier.",
+                f"categories that repeat in column {layout.features[j]!r}",
+                f"a different text in each of the {sums.n} rows",
+                "It looks like an identifier: drop the column.",
             )
     names = (*layout.features, layout.outcome)
     text = {j for j, found in levels.items() if len(found) > 1}
@@ -151,12 +162,15 @@ def target_moments(sums: ColumnSums, schema: Schema) -> Moments:
 
 
 def _merge(
-    one: Mapping[int, Mapping[str, float]], other: Mapping[int, Mapping[str, float]]
+    one: Mapping[int, Mapping[str, float]],
+    other: Mapping[int, Mapping[str, float]],
+    names: Sequence[str],
 ) -> dict[int, dict[str, float]]:
     if set(one) != set(other):
+        mixed = [names[j] for j in sorted(set(one) ^ set(other))]
         raise ColumnTypeError(
             "columns that are text everywhere or nowhere",
-            f"column(s) {sorted(set(one) ^ set(other))} of the features that are text in some rows",
+            f"text in some rows and numbers in others of {', '.join(map(repr, mixed[:5]))}",
             "Convert the column in all files.",
         )
     merged = {}
@@ -164,5 +178,16 @@ def _merge(
         both = dict(one[j])
         for level, mass in other[j].items():
             both[level] = both.get(level, 0.0) + mass
+        _require_few(both, names[j])
         merged[j] = both
     return merged
+
+
+def _require_few(levels: Mapping[str, float], name: str) -> None:
+    """Require few categories, as soon as they are met: identifiers would fill the memory."""
+    if len(levels) > _MOST_LEVELS:
+        raise InputError(
+            f"at most {_MOST_LEVELS} categories in column {name!r}",
+            "more",
+            "Merge rare ones, or drop the column if it is an identifier.",
+        )

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from debinet.protocols import FloatArray, IntArray
-from debinet.streaming.grams import CHUNK, RowMap
+from debinet.streaming.grams import RowMap, fold_chunks
 from debinet.streaming.hashing import Hashes, hash_rows
 from debinet.streaming.layout import Block
 from debinet.streaming.solving import Solved
@@ -160,11 +160,9 @@ def score_sums(block: Block, scoring: Scoring) -> ScoreSums:
     """Return the sums of a block of rows."""
     total: ScoreSums | None = None
     maps = scoring.maps
-    for k in range(len(maps)):
-        own = np.flatnonzero(block.fold == k)
-        for start in range(0, own.size, CHUNK):
-            part = _score(block.of(own[start : start + CHUNK]), scoring, maps[k])
-            total = part if total is None else total + part
+    for k, rows in fold_chunks(block, len(maps)):
+        part = _score(rows, scoring, maps[k])
+        total = part if total is None else total + part
     return _score(block.of(slice(0, 0)), scoring, maps[0]) if total is None else total
 
 

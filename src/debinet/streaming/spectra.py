@@ -9,9 +9,9 @@ say, less what the fold says.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from debinet.learners.tangent.lowrank import eigen
 from debinet.learners.tangent.solution import learned_share
@@ -30,24 +30,26 @@ class Decomposed:
     skip : float
     w : FloatArray of shape (k,)
         Eigenvalues.
-    basis : FloatArray of shape (m, k)
-        From centred features to coordinates.
     J : FloatArray of shape (m + 1, k + 1)
         From features and intercept to `(u, U)`.
-    H : FloatArray of shape (K, k + 1, k + 1)
-        Gram matrices of `(u, U)`, by fold.
+    grams : FloatArray of shape (K, m + 1, m + 1)
+        Of features and intercept, by fold.
     N : FloatArray of shape (K, k + 1, 1 + q)
         Products with the targets, by fold.
     """
 
     skip: float
     w: FloatArray
-    basis: FloatArray
     J: FloatArray
-    H: FloatArray
+    grams: FloatArray
     N: FloatArray
 
-    @property
+    @cached_property
+    def H(self) -> FloatArray:
+        """Gram matrices of `(u, U)` by fold, of shape (K, k + 1, k + 1); made if needed."""
+        return np.stack([self.J.T @ (G @ self.J) for G in self.grams])
+
+    @cached_property
     def T(self) -> FloatArray:
         """Targets of all rows in these coordinates, of shape (k, 1 + q)."""
         return np.asarray(self.N.sum(axis=0)[1:])
@@ -112,15 +114,16 @@ def decompose_sums(grams: FoldGrams, width: int, features: int, skips: tuple[flo
         basis = scale[:, None] * E / np.sqrt(w)
         J = np.zeros((m + 1, w.size + 1))
         J[:m, 1:], J[m, 1:], J[m, 0] = basis, -(centre @ basis), 1 / np.sqrt(weight)
-        H = np.stack([J.T @ G[: m + 1, : m + 1] @ J for G in grams.G])
         N = np.stack([J.T @ G[: m + 1, m + 1 :] for G in grams.G])
-        spectra.append(Decomposed(skip, w, basis, J, H, N))
+        spectra.append(Decomposed(skip, w, J, grams.G[:, : m + 1, : m + 1], N))
     return Sums(grams.n, weight, centre, total[m + 1 :, m + 1 :], tuple(spectra))
 
 
 def tune_targets(sums: Sums, V: FloatArray, criterion: str) -> Tuning:
     """Tune the targets `M V` (1 + q, c) over skip weights and penalties."""
-    sd = np.sqrt(np.einsum("ic,ij,jc->c", V, sums.MM, V) / sums.weight)
+    energy = np.einsum("ic,ij,jc->c", V, sums.MM, V) / sums.weight
+    # What is left of an outcome that the treatments explain wholly is rounding, of either sign.
+    sd = np.sqrt(np.maximum(energy, np.finfo(np.float64).eps * (V**2).sum(axis=0)))
     parts = []
     for spectrum in sums.spectra:
         T = spectrum.T @ (V / sd)
@@ -197,7 +200,8 @@ class Held:
     def _solve(self, k: int, right: FloatArray) -> FloatArray:
         root = self.root
         inner = np.eye(root.size) - root[:, None] * self.spectrum.H[k] * root
-        return np.asarray(cho_solve(cho_factor(inner, check_finite=False), right))
+        # numpy, not scipy's Cholesky: two libraries with threads of their own slow each other down
+        return np.asarray(np.linalg.solve(inner, right), np.float64)
 
 
 def hold_out(sums: Sums, tuning: Tuning, j: int) -> Held:

@@ -1,0 +1,64 @@
+"""What `debinet fit` is asked for, read from its options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to fit.
+
+    Attributes
+    ----------
+    outcome, treatments, controls, formula, select : str or None
+        As on the command line.
+    learner : str
+    crossfit : str
+    groups : list of str
+        Columns that name the clusters.
+    weights : str or None
+    seed : int
+    drop_missing : bool
+    """
+
+    outcome: str | None
+    treatments: str | None
+    controls: str | None
+    formula: str | None
+    select: str | None
+    learner: str
+    crossfit: str
+    groups: list[str]
+    weights: str | None
+    seed: int
+    drop_missing: bool
+
+
+def read_vcov(text: str | None) -> tuple[str | None, list[str]]:
+    """Return the kind of covariance and the columns of its clusters."""
+    from debinet.cli.reading import split_names
+
+    if text is None:
+        return None, []
+    kind, _, columns = text.partition(":")
+    if kind == "cluster" and not split_names(columns):
+        raise click.UsageError("--vcov cluster needs its column: cluster:firm.")
+    if kind != "cluster" and columns:
+        raise click.UsageError(f"--vcov {kind} takes no columns.")
+    return (None if kind == "cluster" else kind), split_names(columns)
+
+
+def read_crossfit(text: str) -> Any:
+    """Return the value of `crossfit` that a text stands for."""
+    if text in {"auto", "loo"}:
+        return text
+    if text == "none":
+        return None
+    folds, by, times = text.partition("x")
+    if folds.isdigit() and (times.isdigit() if by else True):
+        return (int(folds), int(times)) if by else int(folds)
+    raise click.UsageError(f"--crossfit {text!r}: use auto, loo, none, 5, or 5x3.")
