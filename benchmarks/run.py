@@ -25,8 +25,10 @@ import kernel_regression
 import net_folds
 import numpy as np
 import paper_network
+import relevance
 import selector_times
 import sklearn
+import streaming
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, RidgeCV
@@ -164,6 +166,8 @@ BENCHES: dict[str, Callable[[], dict[str, float]]] = {
     "Kernels, 21 outputs, n = 2000, against statsmodels": kernel_regression.over_statsmodels,
     "401(k), from file to report, against DoubleML": file_to_report.file_to_report,
     "Net, five folds as one program, times faster": net_folds.folds_together,
+    "Streaming, 1,000,000 rows": streaming.streaming,
+    "Learned relevance, n = 1000, p = 20, over eigh": relevance.learning,
     "Selectors, n = 1000, p = 3000": selector_times.selector_times,
 }
 

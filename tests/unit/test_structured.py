@@ -147,9 +147,9 @@ def test_a_fitted_model_keeps_no_decomposition(data):
 
     X, y, names = data
     model = dn.PartiallyLinear(names, crossfit=(3, 2), random_state=0).fit(X, y)
-    for part in model._parts:
-        assert part.joint.learner._factorization is None
-        assert part.g.learner._factorization is None
+    for means in model._means:
+        assert means.joint.fits[0].models[0]._factorization is None
+        assert means.g.fits[0].models[0]._factorization is None
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 

@@ -65,7 +65,8 @@ def test_equals_real_refits(kind, weighted, width):
     """Few features: blocks by Woodbury's identity; many: directly, through the rows' kernel."""
     Z, M = data()
     folds, weight = partition(kind), weights(weighted)
-    net = TangentNet(width=width, random_state=0)
+    # With seed 0 a penalty of 7e-9 is chosen, at which normal equations are no reference.
+    net = TangentNet(width=width, random_state=1)
     ours = net.heldout(Z, M, folds, weight)
     full = np.ones(N) if weight is None else weight
     theirs = np.empty_like(ours)

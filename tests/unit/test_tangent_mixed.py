@@ -137,8 +137,8 @@ def test_the_influence_of_y_gives_the_coefficients(data, crossfit, weighted):
             regression.influence.T @ X[names].to_numpy(), np.eye(2), atol=1e-8
         )
     assert np.isfinite(model.result_.with_vcov("smoother").vcov).all(axis=None)
-    for part in model._parts:
-        assert part.joint.learner._factorization is None
+    for means in model._means:
+        assert means.joint.fits[0].models[0]._factorization is None
 
 
 def test_one_decomposition_serves_all_steps(data, monkeypatch):

@@ -54,6 +54,10 @@ class Evidence:
         Which functions.
     stopping : Stopping, optional
         For learners that stop.
+    relevance : FloatArray of shape (p,), optional
+        Weights of the nuisance features, for learners that learn them.
+    relevance_names : tuple of str
+        Which features.
     """
 
     in_sample: bool
@@ -65,6 +69,8 @@ class Evidence:
     leftover: FloatArray
     leftover_names: tuple[str, ...]
     stopping: Stopping | None = None
+    relevance: FloatArray | None = None
+    relevance_names: tuple[str, ...] = ()
 
 
 class Deferred:

@@ -96,6 +96,7 @@ def _evidence(header: dict[str, Any], archive: Any, q: int) -> Deferred:
         if f"evidence_{name}" in archive
     }
     require({"total", "leftover"} <= set(found), "evidence")
+    features = tuple(str(name) for name in header.get("relevance", ()))
     return Deferred(
         Evidence(
             in_sample=bool(header["evidence"]["in_sample"]),
@@ -107,6 +108,8 @@ def _evidence(header: dict[str, Any], archive: Any, q: int) -> Deferred:
             leftover=found["leftover"],
             leftover_names=names,
             stopping=_stopping(header["stopping"], archive, q) if "stopping" in header else None,
+            relevance=_array(archive, "relevance", (len(features),)) if features else None,
+            relevance_names=features,
         )
     )
 

@@ -111,8 +111,19 @@ def _pictures(result: Inference) -> list[Section]:
                 "its own standard deviations",
             )
         )
-        sections += _stopping(result)
+        sections += _stopping(result) + _relevance(result)
     return sections
+
+
+def _relevance(result: Inference) -> list[Section]:
+    from debinet.report.diagnostics import relevance_plot
+
+    evidence = None if result.evidence is None else result.evidence.get()
+    if evidence is None or evidence.relevance is None:
+        return []
+    values = pd.Series(evidence.relevance, index=list(evidence.relevance_names))
+    caption = "Weights that the network learned for the nuisance features, largest first"
+    return [Section("Relevance", figure=relevance_plot(values), caption=caption)]
 
 
 def _stopping(result: Inference) -> list[Section]:

@@ -79,6 +79,9 @@ def result_parts(result: Inference) -> tuple[dict[str, Any], dict[str, Any]]:
             value = getattr(evidence, name)
             if value is not None:
                 arrays[f"evidence_{name}"] = value
+        if evidence.relevance is not None:
+            header["relevance"] = list(evidence.relevance_names)
+            arrays["relevance"] = evidence.relevance
         if evidence.stopping is not None:
             stopping = evidence.stopping
             header["stopping"] = {"along": stopping.along, "measure": stopping.measure}

@@ -245,7 +245,9 @@ def _in_closed_form(job: _Job, folds: Folds) -> Heldout:
             f"{what} from {type(model).__name__}.heldout",
             "Check the learner's heldout method with debinet.testing.check_learner.",
         )
-    return Heldout(predictions, (FittedLearner((model,), np.ones(width)),), model)
+    # Other targets on the same Z are to see the same network.
+    kept = model.keep_relevance() if hasattr(model, "keep_relevance") else model
+    return Heldout(predictions, (FittedLearner((model,), np.ones(width)),), kept)
 
 
 def _require_jobs(n_jobs: int | None) -> None:

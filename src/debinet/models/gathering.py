@@ -55,6 +55,8 @@ def gather(data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed:
         leftover=leftover,
         leftover_names=names,
         stopping=_stopping(part),
+        relevance=_relevance(part),
+        relevance_names=data.schema.control_names,
     )
 
 
@@ -71,6 +73,12 @@ def _stopping(part: PartialledOut) -> Stopping | None:
         return None
     epochs = np.tile(np.arange(1.0, len(held) + 1)[:, None], held.shape[1])
     return Stopping("epochs", "held-out loss", epochs, held, model.best_epoch_.astype(np.float64))
+
+
+def _relevance(part: PartialledOut) -> FloatArray | None:
+    """Return the weights of the features, if the learner has learned any."""
+    found = getattr(part.joint.fits[0].models[0], "relevance_", None)
+    return None if found is None or (found == 1).all() else np.asarray(found)
 
 
 def _ratio(residuals: FloatArray, others: FloatArray) -> FloatArray:

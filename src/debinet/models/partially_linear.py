@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,6 +16,7 @@ from debinet.data.crossfit import make_folds
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.data.same_columns import read_same_columns
+from debinet.exceptions import OptionError
 from debinet.inference.infer import infer
 from debinet.learners.adapter import closed_form, guarded
 from debinet.learners.named import needs_controls, resolve_learner
@@ -23,6 +25,9 @@ from debinet.models.partialled import PartialledOut, Task
 from debinet.models.partialling import partial_out, require_score
 from debinet.models.score_parameter import ScoreParameter, score_name
 from debinet.protocols import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # More coefficients per row than this leave little to judge the noise by (docs/decisions/0011).
 CROWDED = 0.25
@@ -65,6 +70,8 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Coefficients, covariance, intervals, tests, tables.
     coef_ : FloatArray of shape (q,)
         The coefficients as an array.
+    relevance_ : Series
+        Weights of the nuisance features, for learners that have them.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -208,6 +215,12 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         from debinet.models.streamed import Request, stream
 
+        if checkpoint is not None and self.random_state is None:
+            raise OptionError(
+                "random_state=0 or another number, so that a checkpoint can be gone on with",
+                "random_state=None, which is another seed in every call",
+                "Set random_state, or leave checkpoint out.",
+            )
         request = Request(
             self.treatments,
             self.learner,
@@ -248,6 +261,20 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         from debinet.models.storing import save_model
 
         save_model(self, path)
+
+    @property
+    def relevance_(self) -> pd.Series:
+        """Weights that the learner gives the nuisance features, by name; see `WideNet`."""
+        check_is_fitted(self, "result_")
+        learner = self._means[0].joint.fits[0].models[0]
+        scale: FloatArray = learner.relevance_  # AttributeError for learners that have none
+        return pd.Series(scale, index=list(self._schema.control_names), name="relevance")
+
+    def plot_relevance(self, ax: Axes | None = None) -> Axes:
+        """Draw `relevance_` as bars and return the axes."""
+        from debinet.report.diagnostics import relevance_plot
+
+        return relevance_plot(self.relevance_, ax)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's parameters."""

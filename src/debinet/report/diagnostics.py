@@ -10,10 +10,13 @@ import pandas as pd
 from debinet.report.forest import INK, TRUTH, plain
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 # More panels than this are no picture any more.
 _MOST = 6
+# More bars than this cannot be told apart.
+_BARS = 30
 # More points than this cover each other; every k-th is drawn.
 _POINTS = 4000
 
@@ -97,6 +100,32 @@ def stopping_plot(
         ax.tick_params(labelsize="x-small")
     axes[0].set_ylabel(measure, fontsize="small")
     return figure
+
+
+def relevance_plot(values: pd.Series, ax: Axes | None = None) -> Axes:
+    """Draw the weights of features as bars, the largest first.
+
+    Parameters
+    ----------
+    values : Series
+        By feature; the largest thirty are drawn.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    """
+    import matplotlib.pyplot as plt
+
+    shown = values.sort_values(ascending=False).head(_BARS)[::-1]
+    if ax is None:
+        _, ax = plt.subplots(figsize=(6.4, 0.8 + 0.26 * len(shown)), layout="constrained")
+    ax.barh(np.arange(len(shown)), shown.to_numpy(), color=INK, alpha=0.85, height=0.7)
+    ax.set_yticks(np.arange(len(shown)), [plain(str(name)) for name in shown.index])
+    ax.tick_params(labelsize="small")
+    ax.axvline(1.0, color=TRUTH, linewidth=1.2, linestyle="--")
+    left_out = len(values) - len(shown)
+    note = f", {left_out} smaller ones not shown" if left_out else ""
+    ax.set_xlabel(f"relevance (all features equal: 1){note}", fontsize="small")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def _interesting(values: np.ndarray) -> tuple[float, float]:

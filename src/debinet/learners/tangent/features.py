@@ -33,7 +33,8 @@ class FeatureMap(Protocol):
 class HiddenUnits:
     r"""Rows z as features `phi(z)`: hidden units, then linear columns.
 
-    With :math:`\tilde z = (z / \sqrt p, 1)` of standardized z and `w_r` standard normal, the units
+    With :math:`\tilde z = (z / \sqrt p, 1)` of standardized z and `w_r` standard normal, in pairs
+    that look at z and -z, the units
     are `relu(<w_r, z~>) / sqrt(width)`. Their inner products average `relu relu` over the normal
     distribution, the "second layer" of the wide network's kernel, with an error of order
     `1 / sqrt(width)`. The linear columns are `z / sqrt(p)`, to be multiplied by `sqrt(skip)`.
@@ -109,7 +110,12 @@ class Units:
 def draw_directions(seed: int, p: int, width: int) -> FloatArray:
     """Return the (p + 1, width) incoming weights of the hidden units that belong to a seed.
 
-    They are drawn unit by unit: the units of a narrow network are the first of a wider one.
+    They are drawn pair by pair: the units of a narrow network are the first of a wider one. The
+    second of a pair looks at -z, so that even and odd functions stay apart as in the limit
+    (docs/decisions/0015).
     """
     rng = named_generator(seed, "tangent features")
-    return np.ascontiguousarray(rng.standard_normal((width, p + 1)).T)
+    drawn = rng.standard_normal(((width + 1) // 2, p + 1))
+    mirrored = drawn * np.append(-np.ones(p), 1.0)
+    pairs = np.stack([drawn, mirrored], axis=1).reshape(-1, p + 1)
+    return np.ascontiguousarray(pairs[:width].T)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from debinet.learners.wide.tuning import time_grid
+from debinet.learners.wide.tuning import time_grid, vertex
 from debinet.protocols import FloatArray
 
 # The grid brackets the optimum, which Brent's method then finds: every second time is enough.
@@ -74,5 +74,7 @@ class Contrasts:
             options={"xatol": 1e-3},
         )
         if found.fun < values[best]:
-            return float(np.exp(found.x)), float(found.fun)
+            at = np.vectorize(lambda log_time: self.criterion(np.exp(log_time)))
+            time = float(np.exp(vertex(at, np.asarray(found.x))))
+            return time, self.criterion(time)
         return float(grid[best]), values[best]

@@ -66,6 +66,8 @@ def factorize(
     architecture: Architecture,
     skips: tuple[float, ...],
     key: bytes,
+    *,
+    scale: FloatArray | None = None,
 ) -> Factorization:
     """Standardize, build the kernel, decompose it: once for every skip weight.
 
@@ -79,10 +81,14 @@ def factorize(
         Weights of the linear part to prepare for.
     key : bytes
         From `fingerprint`.
+    scale : FloatArray of shape (p,), optional
+        Relevance of the features, by which standardized ones are multiplied.
     """
     rows = np.flatnonzero(weight > 0)
     require_memory(rows.size, len(skips))
     moments = column_moments(Z[rows], weight[rows])
+    if scale is not None:
+        moments = Moments(moments.mean, moments.sd / scale)
     encoded = encode(Z[rows], moments)
     root_weight = np.sqrt(weight[rows])
     kernels = kernel_matrices(encoded, encoded, architecture, skips)

@@ -121,7 +121,9 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         D : array of shape (n, q)
         """
         Z, M = read_data(self, Z, np.column_stack([y, D]))
-        factorization = self._factorize(Z, read_weight(sample_weight, Z.shape[0]))
+        weight = read_weight(sample_weight, Z.shape[0])
+        self._look_at(Z, M, weight)
+        factorization = self._factorize(Z, weight)
         inside = M[factorization.rows]
         pilot = self._fit_mixed(factorization, inside[:, 0], inside[:, 1:])
         rows = np.zeros((Z.shape[0], M.shape[1] - 1))
@@ -157,7 +159,11 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         """Let go of the decompositions, which only further fits to the same Z would need."""
         self._factorization = None
 
+    def _look_at(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> None:
+        """Learn what the network itself depends on of the targets (n, m): by default nothing."""
+
     def _solve(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> tuple[Any, Any]:
+        self._look_at(Z, M.reshape(Z.shape[0], -1), weight)
         factorization = self._factorize(Z, weight)
         solution = self._tune(factorization, M.reshape(Z.shape[0], -1)[factorization.rows])
         self._predictor = self._make_predictor(factorization, solution)
@@ -173,7 +179,7 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
     def _factorize(self, Z: FloatArray, weight: FloatArray) -> Any:
         """Return the decompositions for these rows, made anew only if nobody holds them."""
         network, skips = self._network(), skip_weights(self.skip, self._auto_skips)
-        key = fingerprint(Z, weight, network, skips)
+        key = fingerprint(Z, weight, (network, self._input_key()), skips)
         shared = self._share()
         factorization = shared.get(key)
         if factorization is None:
@@ -182,6 +188,10 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
             factorization = shared[key] = self._decompose(Z, weight, network, skips, key)
         self._factorization = factorization
         return factorization
+
+    def _input_key(self) -> bytes:
+        """Return what else the decomposition depends on."""
+        return b""
 
     def _share(self) -> WeakValueDictionary[bytes, Any]:
         """Return the decompositions that this object or one of its shallow copies still holds."""

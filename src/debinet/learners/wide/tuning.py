@@ -20,6 +20,7 @@ Criterion: TypeAlias = Callable[[FloatArray], FloatArray]
 _GRID_STEP = 0.5  # in log time
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 _GOLDEN_STEPS = 26  # narrow two grid steps to 4e-6
+_BESIDE = 0.01  # in log time: the parabola is right to 1e-5 there
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -209,5 +210,17 @@ def _golden_section(criterion: Criterion, low: FloatArray, high: FloatArray) -> 
             np.where(go_left, at_inner, at_right),
             np.where(go_left, at_left, at_inner),
         )
-    centre: FloatArray = np.exp((low + high) / 2)
-    return centre
+    return np.asarray(np.exp(vertex(at, (low + high) / 2)))
+
+
+def vertex(at: Callable[[FloatArray], FloatArray], centre: FloatArray) -> FloatArray:
+    """Return the minima of the parabolas through the values at `centre` and beside it.
+
+    Values next to a minimum differ by rounding only, and searches that compare them stop where
+    rounding says. The vertex does not depend on it, nor on where exactly the search stopped.
+    """
+    left, middle, right = at(centre - _BESIDE), at(centre), at(centre + _BESIDE)
+    curvature = left - 2 * middle + right
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = np.where(curvature > 0, 0.5 * _BESIDE * (left - right) / curvature, 0.0)
+    return np.asarray(centre + np.clip(step, -_BESIDE, _BESIDE))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from copy import copy
+from typing import Any, Literal, Self
+
+import numpy as np
 
 from debinet.data.folds import Folds
 from debinet.learners.arguments import one_of
+from debinet.learners.moments import column_moments
 from debinet.learners.wide.adjoint import Held, heldout_adjoint
 from debinet.learners.wide.factorization import Factorization, factorize
 from debinet.learners.wide.filters import FILTERS
@@ -14,10 +18,15 @@ from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.mixed import fit_mixed
 from debinet.learners.wide.network import SpectralNet
 from debinet.learners.wide.predictor import Predictor, make_predictor, predict
+from debinet.learners.wide.relevance import learn_relevance
+from debinet.learners.wide.sensitivity import RECTIFIERS
 from debinet.learners.wide.solution import Solution, solve
 from debinet.learners.wide.spectrum import Spectrum
 from debinet.learners.wide.tuning import CRITERIA
 from debinet.protocols import FloatArray, Pilot
+
+# Where "auto" learns the weights of the features (docs/decisions/0016).
+AUTO_ROWS, AUTO_FEATURES = 100, 100
 
 
 class WideNet(SpectralNet):
@@ -52,8 +61,13 @@ class WideNet(SpectralNet):
         cross-validation, or the exact leave-one-out error.
     filter : {"ridge", "flow"}
         Ridge regression with penalty 1/t, or gradient flow until time t.
-    relevance : {"equal", "auto"}
-        Weight of the features before the first layer; both mean equal weights.
+    relevance : {"equal", "learned", "auto"}
+        Weights of the features before the first layer: learned, one for all outputs, by the
+        restricted likelihood, so that features that do not matter fade out, or equal. Learned
+        weights are used if they raise the likelihood by more than their number (AIC), and are not
+        tried for more features than a third of the rows. `"auto"`
+        learns them from 100 rows on and for at most 100 features, if the activation is a
+        rectifier and `tune="reml"`.
 
     Attributes
     ----------
@@ -65,6 +79,8 @@ class WideNet(SpectralNet):
         Variance of the noise in a row of weight one.
     dof_ : FloatArray of shape (m,)
         Effective degrees of freedom, the intercept included.
+    relevance_ : FloatArray of shape (p,)
+        Weights of the standardized features, all 1 if they are equal.
     n_features_in_ : int
 
     Notes
@@ -86,6 +102,8 @@ class WideNet(SpectralNet):
     True
     """
 
+    relevance_: FloatArray
+
     def __init__(
         self,
         *,
@@ -95,7 +113,7 @@ class WideNet(SpectralNet):
         train: Literal["all", "first"] = "all",
         tune: Literal["reml", "gcv", "loo"] = "reml",
         filter: Literal["ridge", "flow"] = "ridge",  # noqa: A002 - a public name, fixed
-        relevance: Literal["equal", "auto"] = "equal",
+        relevance: Literal["equal", "learned", "auto"] = "equal",
     ) -> None:
         self.depth = depth
         self.activation = activation
@@ -107,15 +125,44 @@ class WideNet(SpectralNet):
 
     def _network(self) -> Architecture:
         # All options are checked here, before the decomposition is paid for.
-        one_of("relevance", self.relevance, {"equal": None, "auto": None})
+        one_of("relevance", self.relevance, dict.fromkeys(("auto", "learned", "equal")))
         one_of("filter", self.filter, FILTERS)
         one_of("tune", self.tune, CRITERIA)
         return Architecture(self.depth, self.activation, self.train)
 
+    def keep_relevance(self) -> Self:
+        """Return a copy whose further fits keep the weights of the features that this one has."""
+        twin = copy(self)
+        twin._kept = True
+        return twin
+
+    def _look_at(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> None:
+        if getattr(self, "_kept", False) and self.relevance_.size == Z.shape[1]:
+            return
+        if not self._learns(int(np.count_nonzero(weight)), Z.shape[1]):
+            self.relevance_ = np.ones(Z.shape[1])
+            return
+        rows = np.flatnonzero(weight > 0)
+        root = np.sqrt(weight[rows])
+        inputs = column_moments(Z[rows], weight[rows]).standardize(Z[rows])
+        targets = column_moments(M[rows], weight[rows]).standardize(M[rows])
+        found = learn_relevance(inputs, root[:, None] * targets, root, self._network())
+        self.relevance_ = found.scale
+
+    def _input_key(self) -> bytes:
+        return bytes(self.relevance_.tobytes())
+
+    def _learns(self, n: int, p: int) -> bool:
+        self._network()
+        if self.relevance != "auto":
+            return self.relevance == "learned"
+        able = self.activation in RECTIFIERS and self.tune == "reml" and self.filter == "ridge"
+        return able and n >= AUTO_ROWS and 1 < p <= AUTO_FEATURES
+
     def _decompose(
         self, Z: FloatArray, weight: FloatArray, network: Any, skips: tuple[float, ...], key: bytes
     ) -> Factorization:
-        return factorize(Z, weight, network, skips, key)
+        return factorize(Z, weight, network, skips, key, scale=self.relevance_)
 
     def _tune(self, factorization: Factorization, M: FloatArray) -> Solution:
         return solve(factorization, M, FILTERS[self.filter], self.tune)

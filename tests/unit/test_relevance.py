@@ -1,0 +1,222 @@
+"""Learned relevance: gradients, blocks of one-hot columns, and what fades out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import debinet as dn
+from debinet.exceptions import OptionError
+from debinet.learners.moments import column_moments
+from debinet.learners.wide import relevance as module
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.relevance import _objective, _Problem, learn_relevance, one_hot_blocks
+from debinet.learners.wide.sensitivity import pull_back
+
+N = 60
+
+
+def problem(architecture=None, seed=0):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(N, 5))
+    Z[:, 4] = Z[:, 4] > 0
+    Z = (Z - Z.mean(axis=0)) / Z.std(axis=0)
+    M = np.column_stack([np.sin(2 * Z[:, 0]), np.abs(Z[:, 1])]) + 0.3 * rng.normal(size=(N, 2))
+    root = np.sqrt(rng.uniform(0.5, 2, N))
+    groups = np.arange(5)
+    return _Problem(Z, M, root, groups, architecture or Architecture()).of(np.arange(N))
+
+
+ARCHITECTURES = [
+    Architecture(),
+    Architecture(1, "relu", "first"),
+    Architecture(2, "relu", "all"),
+    Architecture(2, "relu", "first"),
+    Architecture(3, "leaky_relu", "all"),
+]
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES, ids=str)
+def test_the_kernel_is_pulled_back_to_the_inputs(architecture):
+    """Central differences of `sum B K`: exact but for their own error, about 1e-9."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=(12, 3)), np.ones(12)])
+    B = rng.normal(size=(12, 12))
+    B = B + B.T
+    found, by_skip = pull_back(X, B, architecture, 0.7)
+
+    def value(rows, skip=0.7):
+        return float(np.sum(B * kernel_matrix(rows, rows, architecture, skip)))
+
+    for i, j in ((0, 0), (5, 1), (11, 2), (3, 3)):
+        step = np.zeros_like(X)
+        step[i, j] = 1e-6
+        numerical = (value(X + step) - value(X - step)) / 2e-6
+        assert found[i, j] == pytest.approx(numerical, rel=1e-6, abs=1e-6)
+    numerical = (value(X, 0.7 + 1e-6) - value(X, 0.7 - 1e-6)) / 2e-6
+    assert by_skip == pytest.approx(numerical, rel=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES, ids=str)
+def test_the_gradient_of_the_criterion(architecture):
+    made = problem(architecture)
+    theta = np.random.default_rng(2).normal(size=6) * 0.3
+    _, gradient = _objective(theta, made)
+    for j in range(6):
+        step = 1e-4 * np.eye(6)[j]
+        numerical = (_objective(theta + step, made)[0] - _objective(theta - step, made)[0]) / 2e-4
+        # the penalties are found to 1e-5, which their own optimum forgives
+        assert gradient[j] == pytest.approx(numerical, abs=1e-4 * np.abs(gradient).max())
+
+
+def test_rows_that_are_equal_do_no_harm():
+    made = problem()
+    rows = np.r_[np.arange(N), 0, 0, 1]
+    doubled = _Problem(made.Z, made.M, made.root_weight, made.groups, made.architecture).of(rows)
+    value, gradient = _objective(np.zeros(6), doubled)
+    assert np.isfinite(value)
+    assert np.isfinite(gradient).all()
+
+
+def test_blocks_of_one_hot_columns():
+    rng = np.random.default_rng(0)
+    three, two = np.eye(3)[np.arange(12) % 3], rng.integers(0, 2, (12, 1))
+    Z = np.column_stack([rng.normal(size=12), three, two, rng.normal(size=12), three])
+    moments = column_moments(Z, np.ones(12))
+    assert one_hot_blocks(moments.standardize(Z)).tolist() == [0, 1, 1, 1, 2, 3, 4, 4, 4]
+
+
+def sparse(n, p, seed=0):
+    """Two targets of two features out of p."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(n, p))
+    M = np.column_stack([np.sin(2 * Z[:, 0]), Z[:, 0] * np.abs(Z[:, 1])])
+    return Z, M + 0.3 * rng.normal(size=(n, 2))
+
+
+@pytest.mark.parametrize("n", [150, 600])
+def test_features_that_do_not_matter_fade_out(n):
+    Z, M = sparse(n, 8)
+    net = dn.WideNet(relevance="learned").fit(Z, M)
+    assert net.relevance_[:2].min() > 5 * net.relevance_[2:].max()
+    new, truth = sparse(2000, 8, seed=1)
+    errors = {
+        kind: np.mean((dn.WideNet(relevance=kind).fit(Z, M).predict(new) - truth) ** 2)
+        for kind in ("equal", "learned")
+    }
+    assert errors["learned"] < 0.7 * errors["equal"]
+
+
+def test_noise_leaves_features_equal():
+    rng = np.random.default_rng(0)
+    Z, M = rng.normal(size=(200, 10)), rng.normal(size=(200, 2))
+    assert (dn.WideNet(relevance="learned").fit(Z, M).relevance_ == 1).all()
+
+
+def test_more_features_than_rows_are_left_equal_and_finite():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(50, 80))
+    net = dn.WideNet(relevance="learned").fit(Z, Z[:, 0] + rng.normal(size=50))
+    assert (net.relevance_ == 1).all()
+    assert np.isfinite(net.predict(Z)).all()
+
+
+def test_units_of_measurement_do_not_matter():
+    Z, M = sparse(150, 4)
+    plain = dn.WideNet(relevance="learned").fit(Z, M)
+    other = dn.WideNet(relevance="learned").fit(100 * Z + 7, 5 * M - 3)
+    np.testing.assert_allclose(other.relevance_, plain.relevance_, rtol=1e-3)
+
+
+def test_fits_do_not_depend_on_earlier_ones():
+    Z, M = sparse(150, 4)
+    net = dn.WideNet(relevance="learned").fit(Z, M)
+    again = net.fit(Z, Z[:, [2]] ** 2).relevance_
+    fresh = dn.WideNet(relevance="learned").fit(Z, Z[:, [2]] ** 2).relevance_
+    np.testing.assert_array_equal(again, fresh)
+
+
+def test_weights_of_zero_are_as_good_as_absent():
+    Z, M = sparse(150, 4)
+    weight = np.r_[np.ones(120), np.zeros(30)]
+    left = dn.WideNet(relevance="learned").fit(Z, M, weight).relevance_
+    np.testing.assert_allclose(
+        left, dn.WideNet(relevance="learned").fit(Z[:120], M[:120]).relevance_, rtol=1e-9
+    )
+
+
+def test_heldout_is_exact_at_the_scales_of_all_rows():
+    Z, M = sparse(60, 3)
+    net = dn.WideNet(relevance="learned", skip=1.0)
+    from debinet.data.folds import leave_one_out
+
+    found = net.heldout(Z, M, leave_one_out(60))
+    moments = column_moments(Z, np.ones(60))
+    X = np.column_stack([moments.standardize(Z) * net.relevance_ / np.sqrt(3), np.ones(60)])
+    K = kernel_matrix(X, X, Architecture(), 1.0)
+    for j in range(2):
+        Q = np.linalg.inv(K + net.penalty_[j] * np.eye(60))
+        Q -= np.outer(Q.sum(axis=1), Q.sum(axis=0)) / Q.sum()
+        residual = Q @ M[:, j] / np.diag(Q)
+        np.testing.assert_allclose(M[:, j] - found[:, j], residual, rtol=1e-6, atol=1e-9)
+
+
+def test_scales_are_learned_once_for_all_steps(monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments[1].shape[1])
+        return learn_relevance(*arguments)
+
+    monkeypatch.setattr("debinet.learners.wide.wide_net.learn_relevance", counted)
+    data = dn.datasets.make_smooth_nonlinear(150, random_state=0)
+    learner = dn.WideNet(relevance="learned")
+    model = dn.PartiallyLinear(list(data.truth.index), learner).fit(data.X, data.y)
+    assert calls == [1 + data.truth.size]
+    assert list(model.relevance_.index) == [c for c in data.X if c.startswith("z")]
+    means = model._means[0]
+    joint, g = (part.fits[0].models[0] for part in (means.joint, means.g))
+    np.testing.assert_array_equal(joint.relevance_, g.relevance_)
+
+
+def test_saved_models_keep_their_relevance(tmp_path):
+    data = dn.datasets.make_smooth_nonlinear(120, random_state=0)
+    learner = dn.WideNet(relevance="learned")
+    model = dn.PartiallyLinear(list(data.truth.index), learner, random_state=0)
+    model.fit(data.X, data.y).save(tmp_path / "model.npz")
+    twin = dn.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(twin.predict(data.X), model.predict(data.X))
+    assert twin.relevance_.equals(model.relevance_)
+    assert twin.result_.evidence.get().relevance_names == tuple(model.relevance_.index)
+
+
+def test_auto_knows_its_limits():
+    rng = np.random.default_rng(0)
+    for n, p, options in ((60, 3, {}), (150, 1, {}), (120, 101, {}), (150, 3, {"tune": "gcv"})):
+        Z = rng.normal(size=(n, p))
+        net = dn.WideNet(relevance="auto", **options).fit(Z, Z[:, 0] ** 2)
+        assert (net.relevance_ == 1).all()
+    Z, M = sparse(150, 4)
+    assert dn.WideNet(relevance="auto").fit(Z, M).relevance_.std() > 0
+
+
+@pytest.mark.parametrize(
+    "options", [{"relevance": "learnt"}, {"relevance": "learned", "activation": "tanh"}]
+)
+def test_options_that_do_not_exist(options):
+    Z, M = sparse(30, 2)
+    with pytest.raises(OptionError, match=r"relevance|rectif|activation"):
+        dn.WideNet(**options).fit(Z, M)
+
+
+def test_few_rows_are_learned_from_in_one_go(monkeypatch):
+    sizes = []
+    real = module._minimize
+    monkeypatch.setattr(
+        module, "_minimize", lambda p, t, s: sizes.append(len(p.Z)) or real(p, t, s)
+    )
+    for n in (100, 500, 1500):
+        Z, M = sparse(n, 3)
+        root = np.ones(n)
+        learn_relevance(Z, M, root, Architecture())
+    assert sizes == [100, 500, 500, 1000]
