@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -68,7 +69,10 @@ def run_experiment(
     kept = {key: r for key, r in found.records.items() if not _again(r, retry)}
     records = {cell.key: kept[cell.key] for cell in cells if cell.key in kept}
     missing = [cell for cell in cells if cell.key not in records]
-    with Appending(store) as out:
+    with warnings.catch_warnings(), Appending(store) as out:
+        # joblib replaces workers that grow, and warns of it from a thread of its own. Where
+        # warnings are errors that thread would die, and everybody would wait for ever.
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
         finished = _finished(missing, workers, backend)
         for record in _bar(finished, len(records), len(cells), experiment.name, show=progress):
             out.add(record)
