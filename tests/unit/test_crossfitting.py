@@ -91,7 +91,7 @@ def test_predictions_equal_a_loop_over_folds(data):
     new = np.random.default_rng(1).normal(size=(4, 3))
     models = [LinearRegression().fit(Z[b.train(N)], M[b.train(N)]) for b in folds]
     np.testing.assert_allclose(
-        held.predict(new), np.mean([model.predict(new) for model in models], axis=0)
+        held.average.predict(new), np.mean([model.predict(new) for model in models], axis=0)
     )
 
 

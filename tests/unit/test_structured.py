@@ -160,7 +160,7 @@ def test_decompositions_are_shared_by_all_steps(data, monkeypatch):
 
     calls = []
     real = wide_net.factorize
-    monkeypatch.setattr(wide_net, "factorize", lambda *a: calls.append(1) or real(*a))
+    monkeypatch.setattr(wide_net, "factorize", lambda *a, **k: calls.append(1) or real(*a, **k))
     X, y, names = data
     dn.PartiallyLinear(names).fit(X, y)
     assert len(calls) == 1

@@ -232,7 +232,7 @@ def test_other_rows_weights_or_networks_are_decomposed_again(decompositions):
         ({"skip": float("nan")}, "skip"),
         ({"tune": "aic"}, "tune"),
         ({"filter": "lanczos"}, "filter"),
-        ({"relevance": "learned"}, "relevance"),
+        ({"relevance": "learnt"}, "relevance"),
         ({"depth": -1}, "depth"),
         ({"activation": None}, "activation"),
     ],

@@ -102,8 +102,11 @@ class PartialledOut:
     def forget(self) -> None:
         """Let go of what learners keep for further fits: n x n matrices, for the wide network."""
         for held in (self.joint, self.g):
-            if held is not None and hasattr(held.learner, "forget"):
-                held.learner.forget()
+            if held is None:
+                continue
+            for one in (held.learner, *(model for fit in held.fits for model in fit.models)):
+                if hasattr(one, "forget"):
+                    one.forget()
 
     @property
     def means(self) -> ConditionalMeans:
