@@ -166,6 +166,19 @@ def test_every_option_of_the_network(net):
     equal_results(found, expected.fit(FRAME[["d1", "d2", *CONTROLS]], FRAME["y"]), MEMORY)
 
 
+@pytest.mark.parametrize("tune", ["reml", "gcv"])
+def test_the_network_knows_what_one_in_memory_knows(tune):
+    learner = dn.TangentNet(width=30, tune=tune)
+    found = stream(FRAME, options={"learner": learner})
+    expected = model(learner=learner, crossfit=same_folds(FRAME)).fit(
+        FRAME[["d1", "d2", *CONTROLS]], FRAME["y"]
+    )
+    for part in ("joint", "g"):
+        one, other = (getattr(fit._means[0], part).fits[0].models[0] for fit in (found, expected))
+        for name in ("penalty_", "skip_", "dof_", "noise_variance_"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-6)
+
+
 def test_rows_of_weight_zero_do_not_count():
     frame = FRAME.assign(w=FRAME["w"] * (FRAME.index % 3 > 0))
     found = stream([frame.iloc[:100], frame.iloc[100:]], sample_weight="w")

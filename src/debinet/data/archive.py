@@ -13,6 +13,7 @@ import numpy as np
 
 from debinet.data.replacing import replaced
 from debinet.exceptions import DebiNetError, FileFormatError
+from debinet.protocols import FloatArray
 
 _HEADER_LIMIT = 2**24  # bytes
 Rebuilt = TypeVar("Rebuilt")
@@ -81,6 +82,17 @@ def require(holds: bool, what: str) -> None:
     """Require that a part of a file is as it was written."""
     if not holds:
         raise ValueError(f"unexpected {what}")
+
+
+def read_array(archive: Any, name: str, shape: tuple[int | None, ...]) -> FloatArray:
+    """Return an array of finite numbers of a shape; None stands for any size."""
+    array = archive[name]
+    fits = array.ndim == len(shape) and all(
+        wanted in (None, size) for wanted, size in zip(shape, array.shape, strict=True)
+    )
+    require(array.dtype == np.float64 and fits, name)
+    require(bool(np.isfinite(array).all()), name)
+    return np.asarray(array, dtype=np.float64)
 
 
 def _read_header(archive: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +28,16 @@ class Known:
     name: str
     take: Callable[[Any], Mapping[str, Any]]
     make: Callable[[dict[str, Any]], Any]
+
+
+def known_record(name: str, kind: Any) -> Known:
+    """Return the entry of a dataclass: its fields."""
+    names = [field.name for field in fields(kind)]
+    return Known(
+        name,
+        lambda value: {field: getattr(value, field) for field in names},
+        lambda parts: kind(**parts),
+    )
 
 
 class Registry(Protocol):

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from debinet.data.archive import read_archive, require
+from debinet.data.archive import read_archive, read_array, require
 from debinet.inference.evidence import Deferred, Evidence, Stopping
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
 from debinet.inference.storage import EVIDENCE, KIND
 from debinet.inference.summed_storage import rebuild_summed
-from debinet.protocols import FloatArray, IntArray
+from debinet.protocols import IntArray
 
 
 def load_result(path: str | PathLike[str]) -> Inference:
@@ -30,14 +30,14 @@ def rebuild(header: dict[str, Any], archive: Any) -> Inference:
         if "summed" in header
         else _regressions(archive, q)
     )
-    covariance = _array(archive, "covariance", (q, q))
+    covariance = read_array(archive, "covariance", (q, q))
     require(bool((np.diag(covariance) >= 0).all()), "covariance")
     df, seed = float(header["df"]), int(header["seed"])
     require(0 < df < np.inf and seed >= 0, "header")
     return Inference(
         names=names,
         regressions=regressions,
-        estimate=_array(archive, "estimate", (q,)),
+        estimate=read_array(archive, "estimate", (q,)),
         covariance=covariance,
         vcov_type=str(header["vcov_type"]),
         df=df,
@@ -52,20 +52,20 @@ def rebuild(header: dict[str, Any], archive: Any) -> Inference:
 
 
 def _regressions(archive: Any, q: int) -> tuple[ResidualRegression, ...]:
-    R_y = _array(archive, "R_y", (None, None))
+    R_y = read_array(archive, "R_y", (None, None))
     repetitions, rows = R_y.shape
     noise, noise_df = (
-        _array(archive, name, (repetitions,)) if name in archive else None
+        read_array(archive, name, (repetitions,)) if name in archive else None
         for name in ("noise", "noise_df")
     )
     require(all(v is None or bool((v >= 0).all()) for v in (noise, noise_df)), "noise")
     # only a noise level of its own allows for more coefficients than rows
     require(repetitions > 0 and q >= 0 and (rows > q or noise_df is not None), "sizes")
-    coef = _array(archive, "coef", (repetitions, q))
-    R_D = _array(archive, "R_D", (repetitions, rows, q))
-    weights = _array(archive, "weights", (rows,)) if "weights" in archive else None
+    coef = read_array(archive, "coef", (repetitions, q))
+    R_D = read_array(archive, "R_D", (repetitions, rows, q))
+    weights = read_array(archive, "weights", (rows,)) if "weights" in archive else None
     influence, D_noise, error = (
-        _array(archive, name, (repetitions, *shape)) if name in archive else None
+        read_array(archive, name, (repetitions, *shape)) if name in archive else None
         for name, shape in (("influence", (rows, q)), ("D_noise", (q,)), ("error", (q, q)))
     )
     least_squares = archive["least_squares"]
@@ -91,7 +91,7 @@ def _regressions(archive: Any, q: int) -> tuple[ResidualRegression, ...]:
 def _evidence(header: dict[str, Any], archive: Any, q: int) -> Deferred:
     names = tuple(str(name) for name in header["evidence"]["leftover_names"])
     found = {
-        name: _array(archive, f"evidence_{name}", (len(names) if extra is None else q + extra,))
+        name: read_array(archive, f"evidence_{name}", (len(names) if extra is None else q + extra,))
         for name, extra in EVIDENCE.items()
         if f"evidence_{name}" in archive
     }
@@ -108,27 +108,17 @@ def _evidence(header: dict[str, Any], archive: Any, q: int) -> Deferred:
             leftover=found["leftover"],
             leftover_names=names,
             stopping=_stopping(header["stopping"], archive, q) if "stopping" in header else None,
-            relevance=_array(archive, "relevance", (len(features),)) if features else None,
+            relevance=read_array(archive, "relevance", (len(features),)) if features else None,
             relevance_names=features,
         )
     )
 
 
 def _stopping(header: dict[str, Any], archive: Any, q: int) -> Stopping:
-    x = _array(archive, "stopping_x", (None, q + 1))
-    value = _array(archive, "stopping_value", x.shape)
-    chosen = _array(archive, "stopping_chosen", (q + 1,))
+    x = read_array(archive, "stopping_x", (None, q + 1))
+    value = read_array(archive, "stopping_value", x.shape)
+    chosen = read_array(archive, "stopping_chosen", (q + 1,))
     return Stopping(str(header["along"]), str(header["measure"]), x, value, chosen)
-
-
-def _array(archive: Any, name: str, shape: tuple[int | None, ...]) -> FloatArray:
-    array = archive[name]
-    fits = array.ndim == len(shape) and all(
-        wanted in (None, size) for wanted, size in zip(shape, array.shape, strict=True)
-    )
-    require(array.dtype == np.float64 and fits, name)
-    require(bool(np.isfinite(array).all()), name)
-    return np.asarray(array, dtype=np.float64)
 
 
 def _groups(archive: Any, rows: int) -> IntArray:

@@ -15,6 +15,9 @@ from debinet.exceptions import FoldError
 from debinet.inference.regression import ResidualRegression, regress
 from debinet.protocols import FloatArray, IntArray
 
+# The structured score goes from coefficients to g and back: twice.
+ROUNDS = 2
+
 
 def pooled(
     R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from debinet.data.archive import require
+from debinet.data.archive import read_array, require
 from debinet.inference.summed import SummedRegression
-from debinet.protocols import FloatArray
 
 _ARRAYS = ("coef", "gram", "top", "R_y", "R_D")
 
@@ -26,7 +25,7 @@ def summed_parts(fit: SummedRegression) -> tuple[dict[str, Any], dict[str, Any]]
 
 def rebuild_summed(header: dict[str, Any], archive: Any, q: int) -> SummedRegression:
     """Return the record, or raise if something is amiss."""
-    R_y = _array(archive, "R_y", (None,))
+    R_y = read_array(archive, "R_y", (None,))
     rows = R_y.size
     kinds = [str(kind) for kind in header["df"]]
     top_row = archive["top_row"]
@@ -35,22 +34,13 @@ def rebuild_summed(header: dict[str, Any], archive: Any, q: int) -> SummedRegres
     require(all(0 < value < np.inf for value in df.values()) and int(header["n"]) > q, "sizes")
     return SummedRegression(
         n=int(header["n"]),
-        coef=_array(archive, "coef", (q,)),
-        gram=_array(archive, "gram", (q, q)),
-        covariances={kind: _array(archive, f"vcov_{kind}", (q, q)) for kind in kinds},
+        coef=read_array(archive, "coef", (q,)),
+        gram=read_array(archive, "gram", (q, q)),
+        covariances={kind: read_array(archive, f"vcov_{kind}", (q, q)) for kind in kinds},
         df=df,
-        top=_array(archive, "top", (q,)),
+        top=read_array(archive, "top", (q,)),
         top_row=top_row,
         R_y=R_y,
-        R_D=_array(archive, "R_D", (rows, q)),
-        weights=_array(archive, "weights", (rows,)) if "weights" in archive else None,
+        R_D=read_array(archive, "R_D", (rows, q)),
+        weights=read_array(archive, "weights", (rows,)) if "weights" in archive else None,
     )
-
-
-def _array(archive: Any, name: str, shape: tuple[int | None, ...]) -> FloatArray:
-    array = archive[name]
-    fits = array.ndim == len(shape) and all(
-        wanted in (None, size) for wanted, size in zip(shape, array.shape, strict=True)
-    )
-    require(array.dtype == np.float64 and fits and bool(np.isfinite(array).all()), name)
-    return np.asarray(array, dtype=np.float64)

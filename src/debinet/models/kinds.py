@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from debinet.data.archive import require
-from debinet.data.records import Known
+from debinet.data.records import Known, known_record
 from debinet.models.foreign import Foreign
 from debinet.models.taking_apart import SPECIAL, estimator_parts, find_class, make_estimator
 
@@ -88,17 +88,10 @@ _NAMES = {
 def _known(name: str) -> Known:
     if name in SPECIAL:
         return SPECIAL[name][1]()
-    return _record(name, RECORDS[name]) if name in RECORDS else _estimator(name, ESTIMATORS[name])
-
-
-def _record(name: str, where: str) -> Known:
-    """Return the entry of a frozen dataclass: its fields."""
-    kind = find_class(where)
-    names = [field.name for field in fields(kind)]
-    return Known(
-        name,
-        lambda value: {field: getattr(value, field) for field in names},
-        lambda parts: kind(**parts),
+    return (
+        known_record(name, find_class(RECORDS[name]))
+        if name in RECORDS
+        else _estimator(name, ESTIMATORS[name])
     )
 
 

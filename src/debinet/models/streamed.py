@@ -24,6 +24,7 @@ from debinet.learners.crossfitting import Averaged
 from debinet.learners.named import wide_features
 from debinet.learners.tangent import TangentNet
 from debinet.learners.tangent.predictor import Predictor
+from debinet.learners.tangent.solution import Tuning
 from debinet.learners.tangent.tuning import CRITERIA
 from debinet.learners.wide.skips import skip_weights
 from debinet.models.partialled import ConditionalMeans
@@ -40,7 +41,7 @@ from debinet.streaming.distributed import (
 from debinet.streaming.fit import Options, StreamFit, fit_stream, require_stream_score
 from debinet.streaming.layout import Layout, require_roles
 from debinet.streaming.running import Job, LocalRunner, Runner, read_workers
-from debinet.streaming.spectra import Tuning, hold_out
+from debinet.streaming.spectra import hold_out
 
 _FOLDS = 5
 

@@ -12,13 +12,10 @@ from dataclasses import replace
 
 from debinet.exceptions import OptionError
 from debinet.inference.regression import ResidualRegression
-from debinet.inference.scores import pooled
+from debinet.inference.scores import ROUNDS, pooled
 from debinet.learners.crossfitting import Heldout
 from debinet.models.partialled import PartialledOut, Task
 from debinet.protocols import FloatArray, Pilot, SmootherLearner
-
-# From coefficients to g and back: twice.
-ROUNDS = 2
 
 
 def structured(task: Task, joint: Heldout, R_y: FloatArray, R_D: FloatArray) -> PartialledOut:

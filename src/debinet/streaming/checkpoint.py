@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from debinet.data.archive import Kind, read_archive, write_archive
 from debinet.data.pieces import FramePiece, Source
-from debinet.data.records import Known, pack, unpack
+from debinet.data.records import Known, known_record, pack, unpack
 from debinet.exceptions import FileFormatError, OptionError
 from debinet.streaming import grams, moments, scoring
 
@@ -117,18 +115,7 @@ class _Registry:
         raise FileFormatError("sums of a pass", type(value).__name__, "Report this as a bug.")
 
     def named(self, name: str) -> Known:
-        kind = _CLASSES[name]
-        assert is_dataclass(kind)
-        names = [field.name for field in fields(kind)]
-        return Known(
-            name,
-            lambda value: {field: getattr(value, field) for field in names},
-            lambda parts: kind(**{key: _plain(part) for key, part in parts.items()}),
-        )
-
-
-def _plain(value: Any) -> Any:
-    return np.asarray(value) if isinstance(value, np.ndarray) else value
+        return known_record(name, _CLASSES[name])
 
 
 _REGISTRY = _Registry()

@@ -71,7 +71,6 @@ class StreamFit:
 
     Attributes
     ----------
-    columns : ColumnSums
     schema : Schema
     row_map : RowMap
     grams : FoldGrams
@@ -81,7 +80,6 @@ class StreamFit:
     scores : ScoreSums
     """
 
-    columns: ColumnSums
     schema: Schema
     row_map: RowMap
     grams: FoldGrams
@@ -105,8 +103,8 @@ def fit_stream(job: Job, options: Options, runner: Runner) -> StreamFit:
     _require_distinct(grams, row_map, schema)
     _require_independent(grams, schema.treatment_names)
     sums = decompose_sums(grams, row_map.units.width, row_map.features, options.skips)
-    joint = fit_joint(sums, options.criterion)
-    _require_left(grams, sums, joint, schema.treatment_names)
+    joint = fit_joint(grams, sums, options.criterion)
+    require_identified(joint.gram, sums.weight, schema.treatment_names)
     solved = _solve(grams, sums, joint, float(row_map.targets.sd[0]), options)
     scoring = Scoring(
         row_map,
@@ -116,7 +114,7 @@ def fit_stream(job: Job, options: Options, runner: Runner) -> StreamFit:
         seed=named_seed(layout.seed, "sample"),
     )
     scores = runner.run(job, partial(_scores_of, schema=schema, scoring=scoring), "scores")
-    return StreamFit(columns, schema, row_map, grams, sums, joint, solved, scores)
+    return StreamFit(schema, row_map, grams, sums, joint, solved, scores)
 
 
 def require_stream_score(score: str) -> None:
@@ -141,12 +139,6 @@ def _grams_of(rows: Rows, schema: Schema, row_map: RowMap, folds: int) -> FoldGr
 
 def _scores_of(rows: Rows, schema: Schema, scoring: Scoring) -> ScoreSums:
     return score_sums(make_block(rows, schema), scoring)
-
-
-def _require_left(grams: FoldGrams, sums: Sums, joint: Joint, names: Sequence[str]) -> None:
-    A = joint.maps[:, :, 1:]
-    gram = np.einsum("ksq,kst,ktr->qr", A, grams.G, A, optimize=True)
-    require_identified(gram, sums.weight, names)
 
 
 def _solve(grams: FoldGrams, sums: Sums, joint: Joint, sd_y: float, options: Options) -> Solved:

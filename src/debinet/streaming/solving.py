@@ -13,14 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from debinet.exceptions import CollinearError
-from debinet.learners.tangent.solution import learned_share
+from debinet.inference.scores import ROUNDS
+from debinet.learners.tangent.solution import Tuning, learned_share
 from debinet.learners.wide.contrasts import Contrasts
 from debinet.protocols import FloatArray
 from debinet.streaming.grams import FoldGrams
-from debinet.streaming.spectra import Decomposed, Held, Sums, Tuning, hold_out, tune_targets
+from debinet.streaming.spectra import Decomposed, Held, Sums, hold_out, tune_targets
 
-# From coefficients to g and back: twice, as in models/structured.py.
-ROUNDS = 2
 # Less than this share of a treatment's variance is rounding.
 _NOTHING_LEFT = 1e-11
 
@@ -37,11 +36,14 @@ class Joint:
         One per target.
     maps : FloatArray of shape (K, s, 1 + q)
         From a row of a fold to its residuals, held out.
+    gram : FloatArray of shape (q, q)
+        `R_D'W R_D` of the held-out residuals of the treatments.
     """
 
     tuning: Tuning
     held: tuple[Held, ...]
     maps: FloatArray
+    gram: FloatArray
 
 
 @dataclass(frozen=True)
@@ -77,19 +79,19 @@ class Solved:
     pilot: FloatArray | None = None
 
 
-def fit_joint(sums: Sums, criterion: str) -> Joint:
+def fit_joint(grams: FoldGrams, sums: Sums, criterion: str) -> Joint:
     """Fit all targets, each with its own penalty, and hold every fold out."""
     c = len(sums.MM)
     tuning = tune_targets(sums, np.eye(c), criterion)
     held = tuple(hold_out(sums, tuning, j) for j in range(c))
     maps = np.stack([_residual_map(one, np.eye(c)[:, [j]]) for j, one in enumerate(held)], axis=2)
-    return Joint(tuning, held, maps[..., 0])
+    A = maps[:, :, 1:, 0]
+    return Joint(tuning, held, maps[..., 0], _products(grams, A, A))
 
 
 def solve_robinson(grams: FoldGrams, joint: Joint, sd_y: float) -> Solved:
     """Regress the residual of y on those of D."""
-    A, E = joint.maps[:, :, 1:], sd_y * joint.maps[:, :, 0]
-    gram = _products(grams, A, A)
+    A, E, gram = joint.maps[:, :, 1:], sd_y * joint.maps[:, :, 0], joint.gram
     coef = np.asarray(np.linalg.solve(gram, _products(grams, A, E[:, :, None])[:, 0]))
     return Solved(coef, A, E - A @ coef, None, gram)
 
@@ -98,8 +100,7 @@ def solve_structured(
     grams: FoldGrams, sums: Sums, joint: Joint, sd_y: float, criterion: str
 ) -> Solved:
     """Start from the mixed model, then alternate between g and the coefficients."""
-    A = joint.maps[:, :, 1:]
-    gram = _products(grams, A, A)
+    A, gram = joint.maps[:, :, 1:], joint.gram
     coef, row_map, noise = _mixed_model(sums, sd_y, A.shape[1])
     Q = np.repeat(row_map[None], len(A), axis=0)
     for _ in range(ROUNDS):

@@ -8,16 +8,15 @@ say, less what the fold says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from debinet.learners.tangent.lowrank import eigen
-from debinet.learners.tangent.solution import learned_share
-from debinet.learners.tangent.tuning import CRITERIA, Projected
-from debinet.learners.wide.tuning import StoppingPath, stopping_path, tune
-from debinet.protocols import FloatArray, IntArray
+from debinet.learners.tangent.solution import Tuning, learned_share, tune_projected
+from debinet.learners.tangent.tuning import Projected
+from debinet.protocols import FloatArray
 from debinet.streaming.grams import FoldGrams
 
 
@@ -64,8 +63,6 @@ class Sums:
     n : int
     weight : float
         Sum of the weights.
-    centre : FloatArray of shape (m,)
-        Means of the features.
     MM : FloatArray of shape (1 + q, 1 + q)
         Products of the standardized targets.
     spectra : tuple of Decomposed
@@ -74,28 +71,8 @@ class Sums:
 
     n: int
     weight: float
-    centre: FloatArray
     MM: FloatArray
     spectra: tuple[Decomposed, ...]
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """Penalties of c targets.
-
-    Attributes
-    ----------
-    spectrum_of : IntArray of shape (c,)
-    time, dof, noise : FloatArray of shape (c,)
-        Inverse penalty, degrees of freedom, and variance of the noise in units of the target's.
-    path : StoppingPath
-    """
-
-    spectrum_of: IntArray
-    time: FloatArray
-    dof: FloatArray
-    noise: FloatArray
-    path: StoppingPath
 
 
 def decompose_sums(grams: FoldGrams, width: int, features: int, skips: tuple[float, ...]) -> Sums:
@@ -116,7 +93,7 @@ def decompose_sums(grams: FoldGrams, width: int, features: int, skips: tuple[flo
         J[:m, 1:], J[m, 1:], J[m, 0] = basis, -(centre @ basis), 1 / np.sqrt(weight)
         N = np.stack([J.T @ G[: m + 1, m + 1 :] for G in grams.G])
         spectra.append(Decomposed(skip, w, J, grams.G[:, : m + 1, : m + 1], N))
-    return Sums(grams.n, weight, centre, total[m + 1 :, m + 1 :], tuple(spectra))
+    return Sums(grams.n, weight, total[m + 1 :, m + 1 :], tuple(spectra))
 
 
 def tune_targets(sums: Sums, V: FloatArray, criterion: str) -> Tuning:
@@ -129,26 +106,8 @@ def tune_targets(sums: Sums, V: FloatArray, criterion: str) -> Tuning:
         T = spectrum.T @ (V / sd)
         rest = np.maximum(sums.weight - (T**2).sum(axis=0), 0.0)
         parts.append(Projected(spectrum.w, T, rest, sums.n - 1))
-    tuned = [tune(CRITERIA[criterion](part), part.grid()) for part in parts]
-    spectrum_of = np.array([t.value for t in tuned]).argmin(axis=0)
-    columns = np.arange(V.shape[1])
-    time = np.array([t.time for t in tuned])[spectrum_of, columns]
-    dof, noise = np.empty(columns.size), np.empty(columns.size)
-    for j, k in enumerate(spectrum_of):
-        left = 1.0 / (1.0 + parts[k].w * time[j])
-        dof[j] = 1.0 + float((1.0 - left).sum())
-        energy = float(parts[k].T[:, j] ** 2 @ left + parts[k].rest[j])
-        noise[j] = energy / parts[k].directions * sd[j] ** 2
-    path = stopping_path(
-        tuned,
-        [
-            1.0 + (1.0 - 1.0 / (1.0 + np.outer(t.grid, part.w))).sum(axis=1)
-            for t, part in zip(tuned, parts, strict=True)
-        ],
-        [spectrum.skip for spectrum in sums.spectra],
-        spectrum_of,
-    )
-    return Tuning(spectrum_of, time, dof, noise, path)
+    tuning = tune_projected(parts, [spectrum.skip for spectrum in sums.spectra], criterion)
+    return replace(tuning, noise=tuning.noise * sd**2)
 
 
 @dataclass(frozen=True)

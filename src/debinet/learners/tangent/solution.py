@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,23 +56,57 @@ def solve(factorization: Factorization, M: FloatArray, criterion: str) -> Soluti
     target = column_moments(M, factorization.root_weight**2)
     weighted = factorization.root_weight[:, None] * target.standardize(M)
     projected = [project(s.w, s.U, weighted) for s in factorization.spectra]
-    tuned = [tune(CRITERIA[criterion](part), part.grid()) for part in projected]
+    tuning = tune_projected(projected, [s.skip for s in factorization.spectra], criterion)
+    return Solution(
+        tuning.spectrum_of,
+        tuning.time,
+        tuple(part.T for part in projected),
+        target,
+        tuning.noise * target.sd**2,
+        tuning.dof,
+        tuning.path,
+    )
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Penalties of m targets.
+
+    Attributes
+    ----------
+    spectrum_of : IntArray of shape (m,)
+        Which of the decompositions each uses.
+    time, dof, noise : FloatArray of shape (m,)
+        Inverse penalty, degrees of freedom, and variance of the noise in units of the target's.
+    path : StoppingPath
+    """
+
+    spectrum_of: IntArray
+    time: FloatArray
+    dof: FloatArray
+    noise: FloatArray
+    path: StoppingPath
+
+
+def tune_projected(parts: Sequence[Projected], skips: Sequence[float], criterion: str) -> Tuning:
+    """Tune standardized targets over decompositions, one per skip weight, and penalties."""
+    tuned = [tune(CRITERIA[criterion](part), part.grid()) for part in parts]
     spectrum_of = np.array([t.value for t in tuned]).argmin(axis=0)
-    time = np.array([t.time for t in tuned])[spectrum_of, np.arange(M.shape[1])]
-    noise, dof = np.empty(M.shape[1]), np.empty(M.shape[1])
+    m = spectrum_of.size
+    time = np.array([t.time for t in tuned])[spectrum_of, np.arange(m)]
+    noise, dof = np.empty(m), np.empty(m)
     for j, k in enumerate(spectrum_of):
-        noise[j], dof[j] = _noise_and_dof(projected[k], j, time[j], criterion)
-    T = tuple(part.T for part in projected)
+        noise[j], dof[j] = _noise_and_dof(parts[k], j, time[j], criterion)
     path = stopping_path(
         tuned,
         [
             1.0 + (1.0 - 1.0 / (1.0 + np.outer(t.grid, part.w))).sum(axis=1)
-            for t, part in zip(tuned, projected, strict=True)
+            for t, part in zip(tuned, parts, strict=True)
         ],
-        [spectrum.skip for spectrum in factorization.spectra],
+        skips,
         spectrum_of,
     )
-    return Solution(spectrum_of, time, T, target, noise * target.sd**2, dof, path)
+    return Tuning(spectrum_of, time, dof, noise, path)
 
 
 def _noise_and_dof(part: Projected, j: int, time: float, criterion: str) -> tuple[float, float]:

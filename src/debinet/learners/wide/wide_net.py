@@ -25,7 +25,7 @@ from debinet.learners.wide.spectrum import Spectrum
 from debinet.learners.wide.tuning import CRITERIA
 from debinet.protocols import FloatArray, Pilot
 
-# Where "auto" learns the weights of the features (docs/decisions/0016).
+# Where "auto" learns the weights of the features: a first choice, not measured yet.
 AUTO_ROWS, AUTO_FEATURES = 100, 100
 
 
