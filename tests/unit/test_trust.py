@@ -210,9 +210,10 @@ def test_agreement_of_the_two_kinds_of_residuals(good):
 
 @pytest.mark.parametrize("make", ["smooth_nonlinear", "waves", "oblique"])
 def test_designs_too_hard_for_their_rows_are_noticed(make):
-    """Where the wide network is biased by two standard errors and more (docs/coverage.md)."""
+    """Where a network of equal relevance is biased by two standard errors and more."""
     X, y, truth = getattr(dn.datasets, f"make_{make}")(500, random_state=0)
-    assert fit(X, y, truth.index).trust().verdict == "look"
+    model = dn.PartiallyLinear(list(truth.index), dn.WideNet(relevance="equal"))
+    assert model.fit(X, y).result_.trust().verdict == "look"
 
 
 # What is kept

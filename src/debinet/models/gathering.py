@@ -76,9 +76,11 @@ def _stopping(part: PartialledOut) -> Stopping | None:
 
 
 def _relevance(part: PartialledOut) -> FloatArray | None:
-    """Return the weights of the features, if the learner has learned any."""
+    """Return the weights of the features, the largest of all outputs', if any were learned."""
     found = getattr(part.joint.fits[0].models[0], "relevance_", None)
-    return None if found is None or (found == 1).all() else np.asarray(found)
+    if found is None or (found == 1).all():
+        return None
+    return np.asarray(found if found.ndim == 1 else found.max(axis=1))
 
 
 def _ratio(residuals: FloatArray, others: FloatArray) -> FloatArray:

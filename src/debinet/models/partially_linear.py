@@ -263,12 +263,18 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         save_model(self, path)
 
     @property
-    def relevance_(self) -> pd.Series:
-        """Weights that the learner gives the nuisance features, by name; see `WideNet`."""
+    def relevance_(self) -> pd.Series | pd.DataFrame:
+        """Weights that the learner gives the nuisance features, by name; see `WideNet`.
+
+        With `relevance="per-output"` a frame, with a column for y and for every treatment.
+        """
         check_is_fitted(self, "result_")
         learner = self._means[0].joint.fits[0].models[0]
         scale: FloatArray = learner.relevance_  # AttributeError for learners that have none
-        return pd.Series(scale, index=list(self._schema.control_names), name="relevance")
+        features = list(self._schema.control_names)
+        if scale.ndim == 1:
+            return pd.Series(scale, index=features, name="relevance")
+        return pd.DataFrame(scale, index=features, columns=["y", *self.result_.names])
 
     def plot_relevance(self, ax: Axes | None = None) -> Axes:
         """Draw `relevance_` as bars and return the axes."""

@@ -102,22 +102,33 @@ def stopping_plot(
     return figure
 
 
-def relevance_plot(values: pd.Series, ax: Axes | None = None) -> Axes:
+def relevance_plot(values: pd.Series | pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Draw the weights of features as bars, the largest first.
 
     Parameters
     ----------
-    values : Series
-        By feature; the largest thirty are drawn.
+    values : Series or DataFrame
+        By feature, and by output if each has its own; the largest thirty are drawn.
     ax : matplotlib Axes, optional
         Where to draw.
     """
     import matplotlib.pyplot as plt
 
-    shown = values.sort_values(ascending=False).head(_BARS)[::-1]
+    table = values.to_frame() if isinstance(values, pd.Series) else values
+    order = table.max(axis=1).sort_values(ascending=False).index
+    shown = table.loc[order].head(_BARS)[::-1]
     if ax is None:
         _, ax = plt.subplots(figsize=(6.4, 0.8 + 0.26 * len(shown)), layout="constrained")
-    ax.barh(np.arange(len(shown)), shown.to_numpy(), color=INK, alpha=0.85, height=0.7)
+    height = 0.7 / table.shape[1]
+    shades = plt.get_cmap("viridis")(np.linspace(0.15, 0.85, table.shape[1]))
+    for k, name in enumerate(shown):
+        # the first output on top
+        at = np.arange(len(shown)) + 0.35 - (k + 0.5) * height
+        color = INK if table.shape[1] == 1 else shades[k]
+        label = plain(str(name))
+        ax.barh(at, shown[name].to_numpy(), color=color, alpha=0.85, height=height, label=label)
+    if table.shape[1] > 1:
+        ax.legend(fontsize="small", frameon=False)
     ax.set_yticks(np.arange(len(shown)), [plain(str(name)) for name in shown.index])
     ax.tick_params(labelsize="small")
     ax.axvline(1.0, color=TRUTH, linewidth=1.2, linestyle="--")

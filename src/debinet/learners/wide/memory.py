@@ -17,6 +17,26 @@ def bytes_needed(n: int, decompositions: int) -> int:
     return 8 * n * n * (decompositions + (4 if n <= SMALL else 2))
 
 
+def bytes_to_learn(rows: int, depth: int) -> int:
+    """Return the peak of a search for the relevance of features on that many rows.
+
+    Two points of the search, each with its eigenvectors and four matrices for every layer on the
+    way to its kernel, and the matrices that a gradient goes through.
+    """
+    return 8 * rows * rows * (12 + 8 * depth)
+
+
+def require_memory_to_learn(rows: int, depth: int) -> None:
+    """Raise MemoryLimitError if a search on that many rows would not fit."""
+    needed, available = bytes_to_learn(rows, depth), bytes_available()
+    if available is not None and needed > available:
+        raise MemoryLimitError(
+            f"{gigabytes(needed)} of free memory to learn the relevance of features",
+            gigabytes(available),
+            "Use relevance='equal', or fewer rows.",
+        )
+
+
 def require_memory(n: int, decompositions: int) -> None:
     """Raise MemoryLimitError if a fit on `n` rows would not fit."""
     needed, available = bytes_needed(n, decompositions), bytes_available()

@@ -1,10 +1,9 @@
 """Scales of the inputs that make the targets most likely: which features matter.
 
-Features z_j become `s_j z_j`. The scales minimize the sum, over all targets, of the criterion that
-also sets their penalties: twice the negative restricted log-likelihood, each at its own best
-penalty, so that targets of pure noise have no say. What a small change of the kernel K does to it
-is the matrix `B = sum_j Q_j - (n - 1) a_j a_j' / (m_j' a_j)`, with `a_j = Q_j m_j`; from there
-`sensitivity` leads to the scales.
+Features z_j become `s_j z_j`. The logarithms of the scales, and of the skip weight, minimize the
+criterion of `likelihood` plus a weak prior, by L-BFGS from equal scales. Where the search ends,
+a pair of features that it missed (`interactions`) is lifted, and the search goes on. Scales are used if
+they predict better: the likelihood alone can be fooled by a few rows of heavy tails.
 """
 
 from __future__ import annotations
@@ -15,22 +14,31 @@ import numpy as np
 from scipy.optimize import minimize
 
 from debinet._random import named_generator
-from debinet.learners.wide.filters import FILTERS
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
-from debinet.learners.wide.sensitivity import pull_back, require_rectifier
-from debinet.learners.wide.spectrum import decompose
-from debinet.learners.wide.tuning import reml, time_grid, tune
-from debinet.protocols import BoolArray, FloatArray, IntArray
+from debinet.learners.wide.inputs import one_hot_blocks
+from debinet.learners.wide.interactions import missed_pair
+from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.likelihood import Point, Problem, centred, look
+from debinet.learners.wide.memory import require_memory_to_learn
+from debinet.learners.wide.sensitivity import require_rectifier
+from debinet.protocols import FloatArray
 
 # Rows that are looked at first, and at most: a step costs their number to the third power.
 _FEW, _MOST = 500, 1000
-_FIRST_STEPS, _LAST_STEPS = 20, 8
+_FIRST_STEPS, _LAST_STEPS = 28, 6
+# A search ends when a step gains less than this of twice the log-likelihood.
+_ENOUGH = 0.01
 # Logarithms of scales are held back by a normal prior of this deviation, and by bounds.
 _PRIOR = 2.0
 _BOUND = 5.0
+# Pairs of features that were missed are lifted to this scale's logarithm, at most so many times.
+_LIFTED = 1.0
+_LIFTS = 3
+# Targets further than this many deviations from their mean count as this far while scales are
+# learned; deviations shrink as tails are cut, so it is done a few times.
+_FAR, _CUTS = 3.0, 5
 # More scales than this share of the rows are not learned.
 _CROWDED = 1 / 3
-# What a scale must add to the log-likelihood on average for the scales to be used at all (AIC).
+# What each scale must add to the held-out log-likelihood for the scales to be used at all (AIC).
 _WORTH = 1.0
 
 
@@ -43,30 +51,11 @@ class Relevance:
     scale : FloatArray of shape (p,)
         By which standardized features are multiplied; ones if nothing was worth learning.
     gain : float
-        What the scales add to the log-likelihood.
+        What the scales add to the normal log-likelihood of leave-one-out predictions.
     """
 
     scale: FloatArray
     gain: float
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """Rows to learn from: standardized inputs (n, p), weighted targets (n, m)."""
-
-    Z: FloatArray
-    M: FloatArray
-    root_weight: FloatArray
-    groups: IntArray
-    architecture: Architecture
-
-    def of(self, rows: IntArray) -> _Problem:
-        M = self.M[rows]
-        root = self.root_weight[rows]
-        u = root / np.linalg.norm(root)
-        M = M - np.outer(u, u @ M)
-        M = M * np.sqrt(len(rows)) / np.linalg.norm(M, axis=0)
-        return _Problem(self.Z[rows], M, root, self.groups, self.architecture)
 
 
 def learn_relevance(
@@ -85,91 +74,80 @@ def learn_relevance(
     architecture : Architecture
     """
     require_rectifier(architecture)
+    nothing = Relevance(np.ones(Z.shape[1]), 0.0)
+    root = root_weight[:, None]
+    targets = root * without_tails(M / root)
+    problem = Problem(Z, targets, root_weight, one_hot_blocks(Z), architecture)
+    if problem.size - 1 > _CROWDED * len(Z):
+        return nothing
+    require_memory_to_learn(min(len(Z), _MOST), architecture.depth)
     order = named_generator(0, "relevance").permutation(len(Z))
-    groups = one_hot_blocks(Z)
-    if groups.max() + 1 > _CROWDED * len(Z):
-        return Relevance(np.ones(Z.shape[1]), 0.0)
-    problem = _Problem(Z, M, root_weight, groups, architecture)
-    theta = np.zeros(groups.max() + 2)  # the last is the skip weight's logarithm
-    last = problem.of(np.sort(order[:_MOST]))
+    start = np.zeros(problem.size)
     if len(Z) > _FEW:
-        theta = _minimize(problem.of(np.sort(order[:_FEW])), theta, _FIRST_STEPS)
-        theta = _minimize(last, theta, _LAST_STEPS)
+        first = _search(problem.of(np.sort(order[:_FEW])), start, _FIRST_STEPS)
+        rows = np.sort(order[:_MOST])
+        found = _search(problem.of(rows), first.theta, _LAST_STEPS)
     else:
-        theta = _minimize(last, theta, _FIRST_STEPS + _LAST_STEPS)
-    equal = _objective(np.zeros_like(theta), last, prior=False)[0]
-    gain = (equal - _objective(theta, last, prior=False)[0]) / 2
-    scale = np.exp(theta[:-1])[groups]
-    if gain < _WORTH * theta.size:
-        return Relevance(np.ones(Z.shape[1]), 0.0)
-    return Relevance(scale, float(gain))
+        rows = np.arange(len(Z))
+        found = _search(problem.of(rows), start, _FIRST_STEPS)
+    given = centred(M[rows], root_weight[rows])
+    errors = found.heldout_errors(given) / look(start, found.problem).heldout_errors(given)
+    gain = -0.5 * len(rows) * float(np.log(errors).sum())
+    if not gain > _WORTH * problem.size:
+        return nothing
+    return Relevance(np.exp(found.theta[:-1])[problem.groups], gain)
 
 
-def one_hot_blocks(Z: FloatArray) -> IntArray:
-    """Return the block (p,) of every column: consecutive ones of which each row has exactly one.
-
-    Columns are standardized; those of two values count as zeros and ones.
-    """
-    p = Z.shape[1]
-    blocks = np.empty(p, dtype=np.int64)
-    high = Z.min(axis=0) < Z
-    binary = np.array([np.unique(column).size == 2 for column in Z.T])
-    j, block = 0, 0
-    while j < p:
-        end = _block_end(high, binary, j)
-        blocks[j:end] = block
-        j, block = end, block + 1
-    return blocks
+def without_tails(M: FloatArray) -> FloatArray:
+    """Return targets (n, m) of which no value is far from the others; binary ones stay binary."""
+    for _ in range(_CUTS):
+        spread = M.std(axis=0)
+        M = np.clip((M - M.mean(axis=0)) / np.where(spread > 0, spread, 1.0), -_FAR, _FAR)
+    return M
 
 
-def _block_end(high: BoolArray, binary: BoolArray, start: int) -> int:
-    """Return where the block that starts at a column ends."""
-    count = np.zeros(len(high), dtype=np.int64)
-    for j in range(start, len(binary)):
-        if not binary[j]:
+def _search(problem: Problem, theta: FloatArray, steps: int) -> Point:
+    """Minimize; lift what was missed and minimize again, as long as that helps."""
+    best = _minimize(problem, theta, steps)
+    for _ in range(_LIFTS):
+        faded = (best.theta[:-1] < 0)[problem.groups]
+        pair = missed_pair(problem.Z, best.residual, problem.root_weight, faded)
+        if pair is None:
             break
-        count += high[:, j]
-        if count.max() > 1:
+        lifted = best.theta.copy()
+        groups = problem.groups[list(pair)]
+        lifted[groups] = np.maximum(lifted[groups], _LIFTED)
+        found = _minimize(problem, lifted, steps)
+        if _penalized(found) > _penalized(best) - _ENOUGH:
             break
-        if count.min() == 1:
-            return j + 1
-    return start + 1
+        best = found
+    return best
 
 
-def _minimize(problem: _Problem, theta: FloatArray, steps: int) -> FloatArray:
-    found = minimize(
-        _objective,
+def _penalized(point: Point) -> float:
+    """Return the criterion with what the prior adds."""
+    return point.value + float(point.theta @ point.theta) / (2 * _PRIOR**2)
+
+
+def _minimize(problem: Problem, theta: FloatArray, steps: int) -> Point:
+    """Return where a descent of so many steps ends."""
+    best: list[Point] = []
+
+    def objective(theta: FloatArray) -> tuple[float, FloatArray]:
+        point = look(theta.copy(), problem)
+        value = _penalized(point)
+        if not best or value < _penalized(best[0]):
+            best[:] = [point]
+        return value, point.gradient() + theta / _PRIOR**2
+
+    # values are of the order of m n log(n); scipy asks for shares of them
+    enough = _ENOUGH / (problem.M.size * np.log(len(problem.M)))
+    minimize(
+        objective,
         theta,
-        args=(problem,),
         jac=True,
         method="L-BFGS-B",
         bounds=[(-_BOUND, _BOUND)] * theta.size,
-        options={"maxiter": steps, "maxfun": steps + 5},
+        options={"maxiter": steps, "maxfun": steps + 5, "ftol": enough},
     )
-    return np.asarray(found.x, dtype=np.float64)
-
-
-def _objective(
-    theta: FloatArray, problem: _Problem, prior: bool = True
-) -> tuple[float, FloatArray]:
-    """Return the criterion and its gradient by the logarithms of scales and skip weight."""
-    n, p = problem.Z.shape
-    scale, skip = np.exp(theta[:-1])[problem.groups], float(np.exp(theta[-1]))
-    X = np.column_stack([problem.Z * (scale / np.sqrt(p)), np.ones(n)])
-    kernel = kernel_matrix(X, X, problem.architecture, skip)
-    spectrum = decompose(kernel, problem.root_weight, skip)
-    T = spectrum.V.T @ problem.M
-    tuned = tune(reml(spectrum, T, FILTERS["ridge"]), time_grid(spectrum.w))
-    left = 1.0 / (1.0 + np.multiply.outer(spectrum.w, tuned.time))
-    energy = np.maximum((T**2 * left).sum(axis=0), np.finfo(np.float64).tiny)
-    a = spectrum.V @ (np.sqrt(tuned.time * (n - 1) / energy) * left * T)
-    B = (spectrum.V * (left @ tuned.time)) @ spectrum.V.T - a @ a.T
-    B *= np.multiply.outer(problem.root_weight, problem.root_weight)
-    d_X, d_skip = pull_back(X, B, problem.architecture, skip)
-    by_feature = (X[:, :p] * d_X[:, :p]).sum(axis=0)
-    gradient = np.append(np.bincount(problem.groups, by_feature), skip * d_skip)
-    value = float(tuned.value.sum())
-    if prior:
-        value += float(theta @ theta) / (2 * _PRIOR**2)
-        gradient = gradient + theta / _PRIOR**2
-    return value, gradient
+    return best[0]

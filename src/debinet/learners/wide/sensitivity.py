@@ -1,10 +1,12 @@
 """How weighted sums of kernel entries depend on the inputs: the recursion of `kernels`, backwards.
 
-For rectifiers, with `c = (1 - slope)^2` and `root = sqrt(va vb - g^2)`, the averages over a layer
-depend on inner products g and squared lengths v by
+For rectifiers of slopes a and 1, with `c = (1 - a)^2`, `root = sqrt(va vb - g^2)` and
+`excess = value - g slope = c root / (2 pi)`, the averages over a layer depend on inner products g
+and squared lengths v by
 
-    d value / dg = slope,           d value / dva = c root / (4 pi va),
-    d slope / dg = c / (2 pi root), d slope / dva = -g / (2 va) (d slope / dg).
+    d value / dg = slope,                              d value / dva = excess / (2 va),
+    d slope / dg = c / (2 pi root) = (c / 2 pi)^2 / excess,
+    d slope / dva = -g / (2 va) (d slope / dg).
 """
 
 from __future__ import annotations
@@ -26,11 +28,40 @@ _ONE_POINT = 1e-7
 
 @dataclass(frozen=True)
 class _Layer:
-    """One layer as the way forward left it, n x n matrices all."""
+    """What one layer was given and made of it, n x n matrices all."""
 
     g: FloatArray
     tangent: FloatArray
+    value: FloatArray
     slope: FloatArray
+
+
+@dataclass(frozen=True)
+class Forward:
+    """The way from rows to their kernel, layer by layer.
+
+    Attributes
+    ----------
+    X : FloatArray of shape (n, d)
+        Encoded rows.
+    architecture : Architecture
+        With a rectifier.
+    lengths : FloatArray of shape (n,)
+        Squared lengths of the rows, which all layers keep: rectifiers are linear along rays.
+    layers : tuple of _Layer
+    kernel : FloatArray of shape (n, n)
+        Without a skip connection.
+    """
+
+    X: FloatArray
+    architecture: Architecture
+    lengths: FloatArray
+    layers: tuple[_Layer, ...]
+    kernel: FloatArray
+
+    def with_skip(self, skip: float) -> FloatArray:
+        """Return the kernel with a linear part of this weight."""
+        return self.kernel + skip * (self.layers[0].g - 1.0)
 
 
 def require_rectifier(architecture: Architecture) -> None:
@@ -43,72 +74,69 @@ def require_rectifier(architecture: Architecture) -> None:
         )
 
 
-def pull_back(
-    X: FloatArray, B: FloatArray, architecture: Architecture, skip: float
-) -> tuple[FloatArray, float]:
+def forward(X: FloatArray, architecture: Architecture) -> Forward:
+    """Compute the kernel of the rows X (n, d) and keep what `pull_back` needs."""
+    activation = ACTIVATIONS[architecture.activation]
+    gain = 1.0 / float(activation.energy(np.ones(1))[0])
+    v = np.einsum("ij,ij->i", X, X)
+    g = tangent = X @ X.T
+    layers = []
+    for number in range(1, architecture.depth + 1):
+        moments = activation.moments(g, v, v)
+        layers.append(_Layer(g, tangent, moments.value, moments.slope))
+        tangent = tangent * moments.slope
+        if architecture.train == "all":
+            tangent += moments.value
+        if number < architecture.depth:
+            tangent, g = gain * tangent, gain * moments.value
+    return Forward(X, architecture, v, tuple(layers), tangent)
+
+
+def pull_back(way: Forward, B: FloatArray, skip: float) -> tuple[FloatArray, float]:
     """Return the derivatives of `sum B * K(X, X)` by the rows X (n, d) and by the skip weight.
 
     Parameters
     ----------
-    X : FloatArray of shape (n, d)
-        Encoded rows.
+    way : Forward
     B : FloatArray of shape (n, n)
         Symmetric weights.
-    architecture : Architecture
-        With a rectifier.
     skip : float
-        Weight of the linear part.
+        Weight of the linear part of K.
     """
-    first = X @ X.T
-    v = np.einsum("ij,ij->i", X, X)
-    layers = _forward(first, v, architecture)
-    a = RECTIFIERS[architecture.activation]
+    a = RECTIFIERS[way.architecture.activation]
     c, gain = (1 - a) ** 2, 2.0 / (1 + a**2)
-    trains_all = architecture.train == "all"
+    trains_all = way.architecture.train == "all"
     d_tangent, d_g = B, np.zeros_like(B)
-    d_v = np.zeros(len(X))
-    for number in range(architecture.depth, 0, -1):
-        layer = layers[number - 1]
-        factor = gain if number < architecture.depth else 1.0
-        d_slope = factor * d_tangent * layer.tangent
+    d_v = np.zeros(len(B))
+    for number, layer in reversed(list(enumerate(way.layers, 1))):
+        factor = gain if number < len(way.layers) else 1.0
+        d_slope = d_tangent * layer.tangent
         # what the next layer's inner products and, if trained, its tangent take of the value
-        d_value = factor * (d_g + d_tangent) if trains_all else factor * d_g
-        d_tangent = factor * d_tangent * layer.slope
-        d_g, d_row = _layer_back(layer, v, d_value, d_slope, c)
+        d_value = d_g + d_tangent if trains_all else d_g
+        d_tangent = d_tangent * layer.slope
+        d_g, d_row = _layer_back(layer, way.lengths, d_value, d_slope, c)
+        if factor != 1.0:
+            d_tangent, d_g, d_row = factor * d_tangent, factor * d_g, factor * d_row
         d_v += d_row
     # the first tangent is g itself; on the diagonal g is v, and the angle stays zero
-    d_g = d_g + d_tangent + skip * B
-    d_skip = float(np.sum(B * (first - 1.0)))
-    return 2.0 * (d_g @ X + d_v[:, None] * X), d_skip
-
-
-def _forward(g: FloatArray, v: FloatArray, architecture: Architecture) -> list[_Layer]:
-    activation = ACTIVATIONS[architecture.activation]
-    gain = 1.0 / float(activation.energy(np.ones(1))[0])
-    layers, tangent = [], g
-    for number in range(1, architecture.depth + 1):
-        moments = activation.moments(g, v, v)
-        layers.append(_Layer(g, tangent, moments.slope))
-        tangent = tangent * moments.slope
-        if architecture.train == "all":
-            tangent = tangent + moments.value
-        if number < architecture.depth:
-            # lengths stay what they are: rectifiers are linear along rays
-            tangent, g = gain * tangent, gain * moments.value
-    return layers
+    d_g += d_tangent
+    d_g += skip * B
+    d_skip = float(np.vdot(B, way.layers[0].g) - B.sum())
+    return 2.0 * (d_g @ way.X + d_v[:, None] * way.X), d_skip
 
 
 def _layer_back(
     layer: _Layer, v: FloatArray, d_value: FloatArray, d_slope: FloatArray, c: float
 ) -> tuple[FloatArray, FloatArray]:
     """Return derivatives by inner products (n, n) and by squared lengths (n,)."""
-    lengths = np.multiply.outer(v, v)
-    root = np.sqrt(np.maximum(lengths - layer.g**2, 0.0))
-    apart = root > _ONE_POINT * np.sqrt(lengths)
+    turn = c / (2 * np.pi)
+    excess = layer.value - layer.g * layer.slope
+    norm = np.sqrt(v)
+    apart = excess > np.multiply.outer(_ONE_POINT * turn * norm, norm)
     np.fill_diagonal(apart, False)
-    turn = np.divide(c / (2 * np.pi), root, out=np.zeros_like(root), where=apart)
-    bend = d_slope * turn
-    d_g = d_value * layer.slope + bend
+    bend = np.divide(d_slope, excess, out=np.zeros_like(excess), where=apart)
+    bend *= turn**2
     # both rows of a pair have a length, and all matrices are symmetric
-    along = d_value * (c / (4 * np.pi)) * np.where(apart, root, 0.0) - 0.5 * layer.g * bend
-    return d_g, 2.0 * along.sum(axis=1) / v
+    along = np.einsum("ij,ij,ij->i", d_value, excess, apart) - np.einsum("ij,ij->i", layer.g, bend)
+    bend += d_value * layer.slope
+    return bend, along / v

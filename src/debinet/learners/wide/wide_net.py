@@ -17,6 +17,7 @@ from debinet.learners.wide.heldout import heldout_predictions
 from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.mixed import fit_mixed
 from debinet.learners.wide.network import SpectralNet
+from debinet.learners.wide.per_output import OwnFactorizations, OwnSolutions
 from debinet.learners.wide.predictor import Predictor, make_predictor, predict
 from debinet.learners.wide.relevance import learn_relevance
 from debinet.learners.wide.sensitivity import RECTIFIERS
@@ -25,6 +26,7 @@ from debinet.learners.wide.spectrum import Spectrum
 from debinet.learners.wide.tuning import CRITERIA
 from debinet.protocols import FloatArray, Pilot
 
+_RELEVANCE = ("auto", "learned", "per-output", "equal")
 # Where "auto" learns the weights of the features: a first choice, not measured yet.
 AUTO_ROWS, AUTO_FEATURES = 100, 100
 
@@ -113,7 +115,7 @@ class WideNet(SpectralNet):
         train: Literal["all", "first"] = "all",
         tune: Literal["reml", "gcv", "loo"] = "reml",
         filter: Literal["ridge", "flow"] = "ridge",  # noqa: A002 - a public name, fixed
-        relevance: Literal["equal", "learned", "auto"] = "equal",
+        relevance: Literal["auto", "learned", "per-output", "equal"] = "auto",
     ) -> None:
         self.depth = depth
         self.activation = activation
@@ -125,15 +127,20 @@ class WideNet(SpectralNet):
 
     def _network(self) -> Architecture:
         # All options are checked here, before the decomposition is paid for.
-        one_of("relevance", self.relevance, dict.fromkeys(("auto", "learned", "equal")))
+        one_of("relevance", self.relevance, dict.fromkeys(_RELEVANCE))
         one_of("filter", self.filter, FILTERS)
         one_of("tune", self.tune, CRITERIA)
         return Architecture(self.depth, self.activation, self.train)
 
     def keep_relevance(self) -> Self:
-        """Return a copy whose further fits keep the weights of the features that this one has."""
+        """Return a copy whose further fits keep the weights of the features that this one has.
+
+        If every output has its own, those of the first are kept, for all.
+        """
         twin = copy(self)
         twin._kept = True
+        if self.relevance_.ndim == 2:
+            twin.relevance_ = self.relevance_[:, 0]
         return twin
 
     def _look_at(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> None:
@@ -142,12 +149,18 @@ class WideNet(SpectralNet):
         if not self._learns(int(np.count_nonzero(weight)), Z.shape[1]):
             self.relevance_ = np.ones(Z.shape[1])
             return
+        own = self.relevance == "per-output"
         rows = np.flatnonzero(weight > 0)
         root = np.sqrt(weight[rows])
         inputs = column_moments(Z[rows], weight[rows]).standardize(Z[rows])
         targets = column_moments(M[rows], weight[rows]).standardize(M[rows])
-        found = learn_relevance(inputs, root[:, None] * targets, root, self._network())
-        self.relevance_ = found.scale
+        targets *= root[:, None]
+        network = self._network()
+        scales = [
+            learn_relevance(inputs, part, root, network).scale
+            for part in (targets.T[:, :, None] if own else [targets])
+        ]
+        self.relevance_ = np.column_stack(scales) if own else scales[0]
 
     def _input_key(self) -> bytes:
         return bytes(self.relevance_.tobytes())
@@ -155,44 +168,75 @@ class WideNet(SpectralNet):
     def _learns(self, n: int, p: int) -> bool:
         self._network()
         if self.relevance != "auto":
-            return self.relevance == "learned"
+            return self.relevance != "equal"
         able = self.activation in RECTIFIERS and self.tune == "reml" and self.filter == "ridge"
         return able and n >= AUTO_ROWS and 1 < p <= AUTO_FEATURES
 
     def _decompose(
         self, Z: FloatArray, weight: FloatArray, network: Any, skips: tuple[float, ...], key: bytes
-    ) -> Factorization:
-        return factorize(Z, weight, network, skips, key, scale=self.relevance_)
+    ) -> Factorization | OwnFactorizations:
+        if self.relevance_.ndim == 1:
+            return factorize(Z, weight, network, skips, key, scale=self.relevance_)
+        return OwnFactorizations(
+            tuple(
+                factorize(Z, weight, network, skips, key, scale=scale)
+                for scale in self.relevance_.T
+            )
+        )
 
-    def _tune(self, factorization: Factorization, M: FloatArray) -> Solution:
-        return solve(factorization, M, FILTERS[self.filter], self.tune)
+    def _tune(
+        self, factorization: Factorization | OwnFactorizations, M: FloatArray
+    ) -> Solution | OwnSolutions:
+        if isinstance(factorization, Factorization):
+            return solve(factorization, M, FILTERS[self.filter], self.tune)
+        parts = tuple(
+            solve(part, target[:, None], FILTERS[self.filter], self.tune)
+            for part, target in zip(factorization.parts, M.T, strict=True)
+        )
+        return OwnSolutions(parts, len(factorization.parts[0].spectra))
 
-    def _make_predictor(self, factorization: Factorization, solution: Solution) -> Predictor:
-        return make_predictor(factorization, solution)
+    def _make_predictor(self, factorization: Any, solution: Any) -> Any:
+        if isinstance(factorization, Factorization):
+            return make_predictor(factorization, solution)
+        return tuple(map(make_predictor, factorization.parts, solution.parts))
 
-    def _predict(self, predictor: Predictor, Z: FloatArray) -> FloatArray:
-        return predict(predictor, Z)
+    def _predict(self, predictor: Predictor | tuple[Predictor, ...], Z: FloatArray) -> FloatArray:
+        if isinstance(predictor, Predictor):
+            return predict(predictor, Z)
+        return np.column_stack([predict(part, Z) for part in predictor])
 
     def _hold_out(
-        self,
-        factorization: Factorization,
-        solution: Solution,
-        Z: FloatArray,
-        M: FloatArray,
-        folds: Folds,
+        self, factorization: Any, solution: Any, Z: FloatArray, M: FloatArray, folds: Folds
     ) -> FloatArray:
-        return heldout_predictions(factorization, solution, self._predictor, Z=Z, M=M, folds=folds)
+        if isinstance(factorization, Factorization):
+            predictor = self._predictor
+            return heldout_predictions(factorization, solution, predictor, Z=Z, M=M, folds=folds)
+        parts = zip(factorization.parts, solution.parts, self._predictor, M.T, strict=True)
+        return np.column_stack(
+            [
+                heldout_predictions(inputs, fit, predictor, Z=Z, M=target[:, None], folds=folds)
+                for inputs, fit, predictor, target in parts
+            ]
+        )
 
-    def _fit_mixed(self, factorization: Factorization, y: FloatArray, D: FloatArray) -> Pilot:
-        return fit_mixed(factorization, y, D)
+    def _fit_mixed(
+        self, factorization: Factorization | OwnFactorizations, y: FloatArray, D: FloatArray
+    ) -> Pilot:
+        # y depends on Z as its own network sees it
+        return fit_mixed(_first(factorization), y, D)
 
     def _adjoint(
         self,
-        factorization: Factorization,
+        factorization: Factorization | OwnFactorizations,
         spectrum: Spectrum,
         time: float,
         X: FloatArray,
         folds: Folds,
     ) -> FloatArray:
-        held = Held(factorization, spectrum, FILTERS[self.filter], time)
+        held = Held(_first(factorization), spectrum, FILTERS[self.filter], time)
         return heldout_adjoint(held, X, folds)
+
+
+def _first(factorization: Factorization | OwnFactorizations) -> Factorization:
+    """Return the factorization of the first output, or of all."""
+    return factorization if isinstance(factorization, Factorization) else factorization.parts[0]

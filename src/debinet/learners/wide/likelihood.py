@@ -1,0 +1,145 @@
+"""The restricted likelihood of all targets together, as a function of the scales of the inputs.
+
+The criterion is the sum, over the targets, of twice the negative restricted log-likelihood, each at
+its own best penalty, so that targets of pure noise have no say. What a small change of the kernel
+does to it is the matrix `B = sum_j Q_j - (n - 1) a_j a_j' / (m_j' a_j)`, with `a_j = Q_j m_j`; from
+there `sensitivity` leads to the scales.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from debinet.learners.wide.blocks import Stopped, leave_one_out
+from debinet.learners.wide.filters import RIDGE
+from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.sensitivity import Forward, forward, pull_back
+from debinet.learners.wide.spectrum import Spectrum, decompose
+from debinet.learners.wide.tuning import reml, time_grid, tune
+from debinet.protocols import FloatArray, IntArray
+
+_TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows to learn scales from.
+
+    Attributes
+    ----------
+    Z : FloatArray of shape (n, p)
+        Standardized features.
+    M : FloatArray of shape (n, m)
+        Targets times `root_weight`.
+    root_weight : FloatArray of shape (n,)
+        Square roots of positive weights.
+    groups : IntArray of shape (p,)
+        Which scale each feature has, counted from 0.
+    architecture : Architecture
+        With a rectifier.
+    """
+
+    Z: FloatArray
+    M: FloatArray
+    root_weight: FloatArray
+    groups: IntArray
+    architecture: Architecture
+
+    @property
+    def size(self) -> int:
+        """Return the number of parameters: logarithms of the scales and, last, of the skip."""
+        return int(self.groups.max()) + 2
+
+    def of(self, rows: IntArray) -> Problem:
+        """Return the problem of some rows, targets centred and of one size."""
+        root = self.root_weight[rows]
+        M = centred(self.M[rows], root)
+        return Problem(self.Z[rows], M, root, self.groups, self.architecture)
+
+
+def centred(M: FloatArray, root_weight: FloatArray) -> FloatArray:
+    """Return weighted targets (n, m) without their weighted mean, of squared length n."""
+    u = root_weight / np.linalg.norm(root_weight)
+    M = M - np.outer(u, u @ M)
+    return np.asarray(M * np.sqrt(len(M)) / np.maximum(np.linalg.norm(M, axis=0), _TINY))
+
+
+@dataclass(frozen=True)
+class Point:
+    """The criterion at one point, and what its gradient takes.
+
+    Attributes
+    ----------
+    theta : FloatArray of shape (k,)
+        Logarithms of scales and skip weight.
+    value : float
+        The criterion.
+    residual : FloatArray of shape (n, m)
+        What the network leaves of the weighted targets.
+    problem : Problem
+    way : Forward
+        From the scaled rows to their kernel.
+    spectrum : Spectrum
+    time, energy : FloatArray of shape (m,)
+        Stopping times, and `m_j' a_j` in units of them.
+    left : FloatArray of shape (n - 1, m)
+        Shares of all directions that stay in the residuals.
+    """
+
+    theta: FloatArray
+    value: float
+    residual: FloatArray
+    problem: Problem
+    way: Forward
+    spectrum: Spectrum
+    time: FloatArray
+    energy: FloatArray
+    left: FloatArray
+
+    def gradient(self) -> FloatArray:
+        """Return the derivatives by the logarithms of scales and skip weight."""
+        n, p = self.problem.Z.shape
+        root, skip = self.problem.root_weight, self.spectrum.skip
+        a = self.residual * np.sqrt(self.time * (n - 1) / self.energy)
+        half = self.spectrum.V * np.sqrt(self.left @ self.time)
+        # products of a matrix with its own transpose take half the work of others
+        B = half @ half.T
+        B -= a @ a.T
+        B *= root
+        B *= root[:, None]
+        d_X, d_skip = pull_back(self.way, B, skip)
+        by_feature = np.einsum("ij,ij->j", self.way.X[:, :p], d_X[:, :p])
+        return np.append(np.bincount(self.problem.groups, by_feature), skip * d_skip)
+
+    def heldout_errors(self, M: FloatArray) -> FloatArray:
+        """Return the mean squared leave-one-out residuals of any weighted targets (n, m)."""
+        T = self.spectrum.V.T @ M
+        tuned = tune(reml(self.spectrum, T, RIDGE), time_grid(self.spectrum.w))
+        stopped = Stopped(self.spectrum, T, RIDGE, tuned.time)
+        residual = leave_one_out(stopped, self.spectrum.V**2)
+        return np.asarray(np.maximum((residual**2).mean(axis=0), _TINY))
+
+
+def look(theta: FloatArray, problem: Problem) -> Point:
+    """Evaluate the criterion at logarithms of scales and skip weight."""
+    n, p = problem.Z.shape
+    scale, skip = np.exp(theta[:-1])[problem.groups], float(np.exp(theta[-1]))
+    X = np.column_stack([problem.Z * (scale / np.sqrt(p)), np.ones(n)])
+    way = forward(X, problem.architecture)
+    spectrum = decompose(way.with_skip(skip), problem.root_weight, skip)
+    T = spectrum.V.T @ problem.M
+    tuned = tune(reml(spectrum, T, RIDGE), time_grid(spectrum.w))
+    left = RIDGE.residual(np.multiply.outer(spectrum.w, tuned.time))
+    return Point(
+        theta=theta,
+        value=float(tuned.value.sum()),
+        residual=spectrum.V @ (left * T),
+        problem=problem,
+        way=way,
+        spectrum=spectrum,
+        time=tuned.time,
+        energy=np.maximum((T**2 * left).sum(axis=0), _TINY),
+        left=left,
+    )
