@@ -133,10 +133,12 @@ def wide_and_eigh(n: int = 4000, p: int = 50, outputs: int = 20) -> dict[str, fl
     for _ in range(3):
         one = seconds(lambda: eigh(kernel.copy(), driver="evd", check_finite=False))
         for name, skip in (("fixed", 10.0), ("auto", "auto")):
-            work = dn.WideNet(skip=skip)
+            work = dn.WideNet(skip=skip, relevance="equal")
             found[name].append(seconds(lambda net=work: net.heldout(Z, M, folds)) / one)
     peak = _peak_doubles(
-        lambda: dn.WideNet(skip=10.0).heldout(Z[:2000], M[:2000], leave_one_out(2000))
+        lambda: dn.WideNet(skip=10.0, relevance="equal").heldout(
+            Z[:2000], M[:2000], leave_one_out(2000)
+        )
     )
     return {
         "skip_fixed_ratio": median(found["fixed"]),

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from click import UsageError
-from click.testing import CliRunner
+from command_line import run
 
 import debinet as dn
-from debinet.cli.main import cli
 from debinet.data.harmless import require_harmless
 from debinet.exceptions import (
     DebiNetError,
@@ -23,13 +22,6 @@ from debinet.exceptions import (
     OptionError,
     UnknownColumnError,
 )
-
-
-def run(*arguments):
-    found = CliRunner().invoke(cli, [*map(str, arguments)], standalone_mode=False)
-    if found.exception is not None:
-        raise found.exception
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,9 @@ from io import StringIO
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from command_line import run
 
 import debinet as dn
-from debinet.cli.main import cli
 from debinet.exceptions import (
     FileFormatError,
     InputError,
@@ -18,13 +17,6 @@ from debinet.exceptions import (
     OptionError,
     UnknownColumnError,
 )
-
-
-def run(*arguments):
-    found = CliRunner().invoke(cli, [*map(str, arguments)], standalone_mode=False)
-    if found.exception is not None:
-        raise found.exception
-    return found
 
 
 def table(*arguments):

@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from click import Abort, BadParameter, UsageError
-from click.testing import CliRunner
+from command_line import run
 
 import debinet as dn
-from debinet.cli.main import cli
 from debinet.exceptions import (
     DataNotFoundError,
     DebiNetError,
@@ -23,13 +22,6 @@ from debinet.exceptions import (
 from debinet.streaming import running
 
 COLUMNS = ("--stream", "--outcome", "lwage", "--treatments", "d1,d2", "--controls", "z1,z2,region")
-
-
-def run(*arguments):
-    found = CliRunner().invoke(cli, [*map(str, arguments)], standalone_mode=False)
-    if found.exception is not None:
-        raise found.exception
-    return found
 
 
 def make(n=300):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import debinet as dn
-from debinet.exceptions import OptionError
 from debinet.data.folds import leave_one_out
+from debinet.exceptions import OptionError
 from debinet.learners.moments import column_moments
 from debinet.learners.wide import relevance as module
 from debinet.learners.wide.inputs import one_hot_blocks
@@ -181,6 +181,23 @@ def test_scales_are_learned_once_for_all_steps(monkeypatch):
     means = model._means[0]
     joint, g = (part.fits[0].models[0] for part in (means.joint, means.g))
     np.testing.assert_array_equal(joint.relevance_, g.relevance_)
+
+
+def test_repetitions_do_not_learn_again(monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(1)
+        return learn_relevance(*arguments)
+
+    monkeypatch.setattr("debinet.learners.wide.wide_net.learn_relevance", counted)
+    data = dn.datasets.make_smooth_nonlinear(120, random_state=0)
+    net = dn.WideNet(relevance="learned")
+    model = dn.PartiallyLinear(["d1", "d2"], net, crossfit=(3, 4), random_state=0)
+    model.fit(data.X, data.y)
+    assert len(calls) == 1
+    model.fit(data.X, data.y**3)
+    assert len(calls) == 2
 
 
 def test_saved_models_keep_their_relevance(tmp_path):

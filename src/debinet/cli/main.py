@@ -48,7 +48,9 @@ def main() -> None:
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo(
-            "Interrupted. What was finished is kept: run the same command to go on.", err=True
+            "Interrupted. Nothing half-written is left. Where results or checkpoints are kept, run "
+            "the same command to go on.",
+            err=True,
         )
         sys.exit(_INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)

@@ -17,7 +17,7 @@ from debinet.data.records import Known
 from debinet.exceptions import FormulaError, StorageError
 
 # What learners keep for further fits in the same process; predictions need none of it.
-_WORKING = {"_shared", "_factorization"}
+_WORKING = {"_shared", "_learned", "_factorization"}
 
 
 def find_class(where: str) -> Any:

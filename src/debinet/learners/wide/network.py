@@ -200,8 +200,14 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         )
         return shared
 
+    def _remembered(self) -> dict[bytes, FloatArray]:
+        """Return what this object or one of its shallow copies learned of the inputs last."""
+        remembered: dict[bytes, FloatArray] = self.__dict__.setdefault("_learned", {})
+        return remembered
+
     def __copy__(self) -> Self:
         self._share()
+        self._remembered()
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update(self.__dict__)
         return twin
@@ -210,6 +216,7 @@ class SpectralNet(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type
         # predictions need no eigenvectors, and files should not carry them
         state = dict(super().__getstate__())
         state.pop("_shared", None)
+        state.pop("_learned", None)
         return {**state, "_factorization": None}
 
 

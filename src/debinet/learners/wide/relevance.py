@@ -2,8 +2,8 @@
 
 Features z_j become `s_j z_j`. The logarithms of the scales, and of the skip weight, minimize the
 criterion of `likelihood` plus a weak prior, by L-BFGS from equal scales. Where the search ends,
-a pair of features that it missed (`interactions`) is lifted, and the search goes on. Scales are used if
-they predict better: the likelihood alone can be fooled by a few rows of heavy tails.
+a pair of features that it missed (`interactions`) is lifted, and the search goes on. Scales are
+used if they predict better: the likelihood alone can be fooled by a few rows of heavy tails.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from debinet.data.folds import Folds
 from debinet.learners.arguments import one_of
 from debinet.learners.moments import column_moments
 from debinet.learners.wide.adjoint import Held, heldout_adjoint
-from debinet.learners.wide.factorization import Factorization, factorize
+from debinet.learners.wide.factorization import Factorization, factorize, fingerprint
 from debinet.learners.wide.filters import FILTERS
 from debinet.learners.wide.heldout import heldout_predictions
 from debinet.learners.wide.kernels import Architecture
@@ -63,13 +63,13 @@ class WideNet(SpectralNet):
         cross-validation, or the exact leave-one-out error.
     filter : {"ridge", "flow"}
         Ridge regression with penalty 1/t, or gradient flow until time t.
-    relevance : {"equal", "learned", "auto"}
-        Weights of the features before the first layer: learned, one for all outputs, by the
-        restricted likelihood, so that features that do not matter fade out, or equal. Learned
-        weights are used if they raise the likelihood by more than their number (AIC), and are not
-        tried for more features than a third of the rows. `"auto"`
-        learns them from 100 rows on and for at most 100 features, if the activation is a
-        rectifier and `tune="reml"`.
+    relevance : {"auto", "learned", "per-output", "equal"}
+        Weights of the features before the first layer, so that those that do not matter fade out:
+        learned by restricted likelihood, on at most 1000 rows, for all outputs together or for
+        each on its own; or equal. Learned weights are used if leave-one-out predictions are better
+        by more than the number of weights (AIC), and are not tried for more features than a third
+        of the rows. `"auto"` learns them from 100 rows on and for at most 100 features, if the
+        activation is a rectifier, `tune="reml"` and `filter="ridge"`.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class WideNet(SpectralNet):
         Variance of the noise in a row of weight one.
     dof_ : FloatArray of shape (m,)
         Effective degrees of freedom, the intercept included.
-    relevance_ : FloatArray of shape (p,)
+    relevance_ : FloatArray of shape (p,), or (p, m) with `relevance="per-output"`
         Weights of the standardized features, all 1 if they are equal.
     n_features_in_ : int
 
@@ -149,18 +149,25 @@ class WideNet(SpectralNet):
         if not self._learns(int(np.count_nonzero(weight)), Z.shape[1]):
             self.relevance_ = np.ones(Z.shape[1])
             return
-        own = self.relevance == "per-output"
+        # repetitions of cross-fitting ask for the same again
+        remembered = self._remembered()
+        key = fingerprint(np.hstack([Z, M]), weight, (self._network(), self.relevance, Z.shape), ())
+        if key not in remembered:
+            remembered.clear()
+            remembered[key] = self._learn(Z, M, weight)
+        self.relevance_ = remembered[key].copy()
+
+    def _learn(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> FloatArray:
         rows = np.flatnonzero(weight > 0)
         root = np.sqrt(weight[rows])
         inputs = column_moments(Z[rows], weight[rows]).standardize(Z[rows])
         targets = column_moments(M[rows], weight[rows]).standardize(M[rows])
         targets *= root[:, None]
         network = self._network()
-        scales = [
-            learn_relevance(inputs, part, root, network).scale
-            for part in (targets.T[:, :, None] if own else [targets])
-        ]
-        self.relevance_ = np.column_stack(scales) if own else scales[0]
+        if self.relevance != "per-output":
+            return learn_relevance(inputs, targets, root, network).scale
+        own = [learn_relevance(inputs, part, root, network) for part in targets.T[:, :, None]]
+        return np.column_stack([found.scale for found in own])
 
     def _input_key(self) -> bytes:
         return bytes(self.relevance_.tobytes())
