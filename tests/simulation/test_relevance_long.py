@@ -39,6 +39,16 @@ def with_noise(make, extra):
     return data
 
 
+def crowded(n, p):
+    """As many controls as relevance is learned for: a third of the rows."""
+
+    def data(seed):
+        made = dn.datasets.make_sparse_linear(n, p, random_state=seed)
+        return made.X, made.y, made.truth
+
+    return data
+
+
 def table2(p, k, penalty):
     def data(seed):
         made = dn.datasets.make_table2(1000, p, k, random_state=seed)
@@ -53,6 +63,7 @@ DESIGNS = {
     "waves": simulated(dn.datasets.make_waves, 500),
     "waves, 10 more features": with_noise(dn.datasets.make_waves, 10),
     "smooth nonlinear, 40 more features": with_noise(dn.datasets.make_smooth_nonlinear, 40),
+    "smooth nonlinear, 90 more features": with_noise(dn.datasets.make_smooth_nonlinear, 90),
     "ccddhnr2018": simulated(dn.datasets.make_ccddhnr2018, 500),
     "table 1": simulated(dn.datasets.make_table1, 1000),
     "table 2 B": table2(3000, 10, 0.5),
@@ -61,6 +72,8 @@ DESIGNS = {
     "sparse linear": simulated(dn.datasets.make_sparse_linear, 500),
     "survey": simulated(dn.datasets.make_survey, 500),
     "enrolment": simulated(dn.datasets.make_enrolment, 500),
+    "sparse linear, n = 100, p = 30": crowded(100, 30),
+    "sparse linear, n = 150, p = 50": crowded(150, 50),
     "smooth nonlinear, n = 100": simulated(dn.datasets.make_smooth_nonlinear, 100),
     "smooth nonlinear, n = 200": simulated(dn.datasets.make_smooth_nonlinear, 200),
     "ccddhnr2018, n = 100": simulated(dn.datasets.make_ccddhnr2018, 100),

@@ -29,7 +29,7 @@ RUNS = 5
 
 def members():
     return [
-        dn.WideNet(),
+        dn.WideNet(relevance="equal"),
         dn.SplineSmoother(),
         LassoCV(),
         RandomForestRegressor(100, min_samples_leaf=3),

@@ -23,7 +23,9 @@ def test_many_rows_predict_better_than_the_exact_network_on_few():
         return float(np.mean((new.y - model.predict(new.X)) ** 2))
 
     few = dn.datasets.make_table1(4_000, random_state=0)
-    exact = dn.PartiallyLinear(["d1"], dn.WideNet(), random_state=0).fit(few.X, few.y)
+    exact = dn.PartiallyLinear(["d1"], dn.WideNet(relevance="equal"), random_state=0).fit(
+        few.X, few.y
+    )
     many = dn.datasets.make_table1(200_000, random_state=1)
     streamed = dn.PartiallyLinear(["d1"], dn.TangentNet(width=2000), random_state=0)
     streamed.fit_stream(many.X.assign(y=many.y), "y")

@@ -27,7 +27,7 @@ from debinet.learners.wide.tuning import CRITERIA
 from debinet.protocols import FloatArray, Pilot
 
 _RELEVANCE = ("auto", "learned", "per-output", "equal")
-# Where "auto" learns the weights of the features: a first choice, not measured yet.
+# Where "auto" learns the weights of the features (docs/decisions/0016).
 AUTO_ROWS, AUTO_FEATURES = 100, 100
 
 
@@ -170,7 +170,7 @@ class WideNet(SpectralNet):
         return np.column_stack([found.scale for found in own])
 
     def _input_key(self) -> bytes:
-        return bytes(self.relevance_.tobytes())
+        return bytes([self.relevance_.ndim]) + self.relevance_.tobytes()
 
     def _learns(self, n: int, p: int) -> bool:
         self._network()
