@@ -8,8 +8,6 @@ used if they predict better: the likelihood alone can be fooled by a few rows of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.optimize import minimize
 
@@ -36,31 +34,15 @@ _LIFTS = 3
 # Targets further than this many deviations from their mean count as this far while scales are
 # learned; deviations shrink as tails are cut, so it is done a few times.
 _FAR, _CUTS = 3.0, 5
-# More scales than this share of the rows are not learned.
+# More scales than this share of the rows to learn from are not learned.
 _CROWDED = 1 / 3
 # What each scale must add to the held-out log-likelihood for the scales to be used at all (AIC).
 _WORTH = 1.0
 
 
-@dataclass(frozen=True)
-class Relevance:
-    """What was learned of the features.
-
-    Attributes
-    ----------
-    scale : FloatArray of shape (p,)
-        By which standardized features are multiplied; ones if nothing was worth learning.
-    gain : float
-        What the scales add to the normal log-likelihood of leave-one-out predictions.
-    """
-
-    scale: FloatArray
-    gain: float
-
-
 def learn_relevance(
     Z: FloatArray, M: FloatArray, root_weight: FloatArray, architecture: Architecture
-) -> Relevance:
+) -> FloatArray:
     """Learn one scale per feature, or per block of one-hot columns, for all targets together.
 
     Parameters
@@ -72,20 +54,26 @@ def learn_relevance(
     root_weight : FloatArray of shape (n,)
         Square roots of positive weights.
     architecture : Architecture
+
+    Returns
+    -------
+    FloatArray of shape (p,)
+        Scales of the features; ones if nothing was worth learning.
     """
     require_rectifier(architecture)
-    nothing = Relevance(np.ones(Z.shape[1]), 0.0)
+    nothing = np.ones(Z.shape[1])
     root = root_weight[:, None]
     targets = root * without_tails(M / root)
     problem = Problem(Z, targets, root_weight, one_hot_blocks(Z), architecture)
-    if problem.size - 1 > _CROWDED * len(Z):
+    most = min(len(Z), _MOST)
+    if problem.size - 1 > _CROWDED * most:
         return nothing
-    require_memory_to_learn(min(len(Z), _MOST), architecture.depth)
+    require_memory_to_learn(most, architecture.depth)
     order = named_generator(0, "relevance").permutation(len(Z))
     start = np.zeros(problem.size)
     if len(Z) > _FEW:
         first = _search(problem.of(np.sort(order[:_FEW])), start, _FIRST_STEPS)
-        rows = np.sort(order[:_MOST])
+        rows = np.sort(order[:most])
         found = _search(problem.of(rows), first.theta, _LAST_STEPS)
     else:
         rows = np.arange(len(Z))
@@ -95,7 +83,7 @@ def learn_relevance(
     gain = -0.5 * len(rows) * float(np.log(errors).sum())
     if not gain > _WORTH * problem.size:
         return nothing
-    return Relevance(np.exp(found.theta[:-1])[problem.groups], gain)
+    return np.asarray(np.exp(found.theta[:-1])[problem.groups])
 
 
 def without_tails(M: FloatArray) -> FloatArray:

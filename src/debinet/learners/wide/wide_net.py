@@ -68,7 +68,7 @@ class WideNet(SpectralNet):
         learned by restricted likelihood, on at most 1000 rows, for all outputs together or for
         each on its own; or equal. Learned weights are used if leave-one-out predictions are better
         by more than the number of weights (AIC), and are not tried for more features than a third
-        of the rows. `"auto"` learns them from 100 rows on and for at most 100 features, if the
+        of those rows. `"auto"` learns them from 100 rows on and for at most 100 features, if the
         activation is a rectifier, `tune="reml"` and `filter="ridge"`.
 
     Attributes
@@ -165,9 +165,9 @@ class WideNet(SpectralNet):
         targets *= root[:, None]
         network = self._network()
         if self.relevance != "per-output":
-            return learn_relevance(inputs, targets, root, network).scale
+            return learn_relevance(inputs, targets, root, network)
         own = [learn_relevance(inputs, part, root, network) for part in targets.T[:, :, None]]
-        return np.column_stack([found.scale for found in own])
+        return np.column_stack(own)
 
     def _input_key(self) -> bytes:
         return bytes([self.relevance_.ndim]) + self.relevance_.tobytes()
