@@ -274,12 +274,12 @@ def test_pairs_are_seen_where_they_are_and_only_there():
     faded = np.ones(10, dtype=bool)
     alarms = 0
     for _ in range(60):
-        Z, noise = rng.normal(size=(200, 10)), rng.normal(size=(200, 2))
-        alarms += missed_pair(Z, noise, np.ones(200), faded) is not None
+        Z, noise = rng.normal(size=(500, 10)), rng.normal(size=(500, 2))
+        alarms += missed_pair(Z, noise, np.ones(500), faded) is not None
         noise[:, 1] += 0.8 * Z[:, 3] * Z[:, 7]
-        assert missed_pair(Z, noise, np.ones(200), faded) == (3, 7)
+        assert missed_pair(Z, noise, np.ones(500), faded) == (3, 7)
         # features in use already are none of its business
-        assert missed_pair(Z, noise, np.ones(200), ~faded) is None
+        assert missed_pair(Z, noise, np.ones(500), ~faded) is None
     assert alarms <= 9
 
 
