@@ -91,7 +91,8 @@ def test_intervals_cover_over_many_replications(design, learner, capsys):
 
 @pytest.mark.sim
 @pytest.mark.parametrize(
-    ("n", "replications", "learner"), [(500, 400, "wide"), (2000, 300, "equal relevance")]
+    ("n", "replications", "learner"),
+    [(500, 400, "wide"), (500, 400, "equal relevance"), (2000, 300, "equal relevance")],
 )
 def test_the_wide_network_covers_the_design_of_doubleml(n, replications, learner, capsys):
     """Between 0.92 and 0.97; a true 0.95 leaves that with probability 0.02 (400) and 0.04 (300).

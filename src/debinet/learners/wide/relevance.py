@@ -8,8 +8,11 @@ used if they predict better: the likelihood alone can be fooled by a few rows of
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 import numpy as np
 from scipy.optimize import minimize
+from threadpoolctl import ThreadpoolController
 
 from debinet._random import named_generator
 from debinet.learners.wide.inputs import one_hot_blocks
@@ -22,7 +25,9 @@ from debinet.protocols import FloatArray
 
 # Rows that are looked at first, and at most: a step costs their number to the third power.
 _FEW, _MOST = 500, 1000
-_FIRST_STEPS, _LAST_STEPS = 28, 6
+_STEPS = 28
+# If more rows follow, fewer steps on the first ones do, and few on all.
+_FIRST_STEPS, _LAST_STEPS = 20, 6
 # A search ends when a step gains less than this of twice the log-likelihood.
 _ENOUGH = 0.01
 # Logarithms of scales are held back by a normal prior of this deviation, and by bounds.
@@ -77,7 +82,7 @@ def learn_relevance(
         found = _search(problem.of(rows), first.theta, _LAST_STEPS)
     else:
         rows = np.arange(len(Z))
-        found = _search(problem.of(rows), start, _FIRST_STEPS)
+        found = _search(problem.of(rows), start, _STEPS)
     given = centred(M[rows], root_weight[rows])
     errors = found.heldout_errors(given) / look(start, found.problem).heldout_errors(given)
     gain = -0.5 * len(rows) * float(np.log(errors).sum())
@@ -130,12 +135,26 @@ def _minimize(problem: Problem, theta: FloatArray, steps: int) -> Point:
 
     # values are of the order of m n log(n); scipy asks for shares of them
     enough = _ENOUGH / (problem.M.size * np.log(len(problem.M)))
-    minimize(
-        objective,
-        theta,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-_BOUND, _BOUND)] * theta.size,
-        options={"maxiter": steps, "maxfun": steps + 5, "ftol": enough},
-    )
+    with _quiet_scipy():
+        minimize(
+            objective,
+            theta,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(-_BOUND, _BOUND)] * theta.size,
+            options={"maxiter": steps, "maxfun": steps + 5, "ftol": enough},
+        )
     return best[0]
+
+
+def _quiet_scipy() -> AbstractContextManager[object]:
+    """Return a context in which scipy's own BLAS, a second library, has one thread.
+
+    Its threads wait for more work by spinning, for longer than an evaluation takes, on the cores
+    that numpy's threads need: evaluations took twice the time.
+    """
+    libraries = ThreadpoolController()
+    paths = [library["filepath"] for library in libraries.info()]
+    own = [path for path in paths if "scipy.libs" in path]
+    limited: AbstractContextManager[object] = libraries.select(filepath=own).limit(limits=1)
+    return limited

@@ -17,7 +17,7 @@ import numpy as np
 
 from debinet.exceptions import OptionError
 from debinet.learners.wide.activations import ACTIVATIONS, LEAKY_SLOPE
-from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.kernels import Architecture, row_chunks
 from debinet.protocols import FloatArray
 
 RECTIFIERS = {"relu": 0.0, "leaky_relu": LEAKY_SLOPE}
@@ -82,13 +82,18 @@ def forward(X: FloatArray, architecture: Architecture) -> Forward:
     g = tangent = X @ X.T
     layers = []
     for number in range(1, architecture.depth + 1):
-        moments = activation.moments(g, v, v)
-        layers.append(_Layer(g, tangent, moments.value, moments.slope))
-        tangent = tangent * moments.slope
-        if architecture.train == "all":
-            tangent += moments.value
+        layer = _Layer(g, tangent, np.empty_like(g), np.empty_like(g))
+        tangent = np.empty_like(g)
+        # a few rows at a time stay in the processor's cache
+        for rows in row_chunks(*g.shape):
+            moments = activation.moments(g[rows], v[rows], v)
+            layer.value[rows], layer.slope[rows] = moments.value, moments.slope
+            np.multiply(layer.tangent[rows], moments.slope, out=tangent[rows])
+            if architecture.train == "all":
+                tangent[rows] += moments.value
+        layers.append(layer)
         if number < architecture.depth:
-            tangent, g = gain * tangent, gain * moments.value
+            tangent, g = gain * tangent, gain * layer.value
     return Forward(X, architecture, v, tuple(layers), tangent)
 
 
@@ -104,39 +109,48 @@ def pull_back(way: Forward, B: FloatArray, skip: float) -> tuple[FloatArray, flo
         Weight of the linear part of K.
     """
     a = RECTIFIERS[way.architecture.activation]
-    c, gain = (1 - a) ** 2, 2.0 / (1 + a**2)
-    trains_all = way.architecture.train == "all"
-    d_tangent, d_g = B, np.zeros_like(B)
-    d_v = np.zeros(len(B))
+    gain = 2.0 / (1 + a**2)
+    back = _Back(B, np.zeros_like(B), np.zeros(len(B)))
     for number, layer in reversed(list(enumerate(way.layers, 1))):
-        factor = gain if number < len(way.layers) else 1.0
-        d_slope = d_tangent * layer.tangent
-        # what the next layer's inner products and, if trained, its tangent take of the value
-        d_value = d_g + d_tangent if trains_all else d_g
-        d_tangent = d_tangent * layer.slope
-        d_g, d_row = _layer_back(layer, way.lengths, d_value, d_slope, c)
-        if factor != 1.0:
-            d_tangent, d_g, d_row = factor * d_tangent, factor * d_g, factor * d_row
-        d_v += d_row
+        back = _layer_back(layer, way, back, gain if number < len(way.layers) else 1.0)
     # the first tangent is g itself; on the diagonal g is v, and the angle stays zero
-    d_g += d_tangent
+    d_g = back.g
+    d_g += back.tangent
     d_g += skip * B
     d_skip = float(np.vdot(B, way.layers[0].g) - B.sum())
-    return 2.0 * (d_g @ way.X + d_v[:, None] * way.X), d_skip
+    return 2.0 * (d_g @ way.X + back.v[:, None] * way.X), d_skip
 
 
-def _layer_back(
-    layer: _Layer, v: FloatArray, d_value: FloatArray, d_slope: FloatArray, c: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return derivatives by inner products (n, n) and by squared lengths (n,)."""
-    turn = c / (2 * np.pi)
-    excess = layer.value - layer.g * layer.slope
-    norm = np.sqrt(v)
-    apart = excess > np.multiply.outer(_ONE_POINT * turn * norm, norm)
-    np.fill_diagonal(apart, False)
-    bend = np.divide(d_slope, excess, out=np.zeros_like(excess), where=apart)
-    bend *= turn**2
-    # both rows of a pair have a length, and all matrices are symmetric
-    along = np.einsum("ij,ij,ij->i", d_value, excess, apart) - np.einsum("ij,ij->i", layer.g, bend)
-    bend += d_value * layer.slope
-    return bend, along / v
+@dataclass(frozen=True)
+class _Back:
+    """Derivatives by what a layer was given: tangent and inner products (n, n), lengths (n,)."""
+
+    tangent: FloatArray
+    g: FloatArray
+    v: FloatArray
+
+
+def _layer_back(layer: _Layer, way: Forward, after: _Back, factor: float) -> _Back:
+    """Go back through a layer whose results were multiplied by `factor`."""
+    turn = (1 - RECTIFIERS[way.architecture.activation]) ** 2 / (2 * np.pi)
+    trains_all = way.architecture.train == "all"
+    norm = np.sqrt(way.lengths)
+    before = _Back(np.empty_like(after.g), np.empty_like(after.g), after.v.copy())
+    for rows in row_chunks(*layer.g.shape):
+        g, slope, d_tangent = layer.g[rows], layer.slope[rows], after.tangent[rows]
+        # what the next layer's inner products and, if trained, its tangent take of the value
+        d_value = after.g[rows] + d_tangent if trains_all else after.g[rows]
+        excess = layer.value[rows] - g * slope
+        apart = excess > np.multiply.outer(_ONE_POINT * turn * norm[rows], norm)
+        np.fill_diagonal(apart[:, rows.start :], False)
+        excess *= apart
+        bend = d_tangent * layer.tangent[rows]
+        np.divide(bend, excess, out=bend, where=apart)
+        bend *= turn**2 * apart
+        # both rows of a pair have a length, and all matrices are symmetric
+        along = np.einsum("ij,ij->i", d_value, excess) - np.einsum("ij,ij->i", g, bend)
+        before.v[rows] += factor * along / way.lengths[rows]
+        bend += d_value * slope
+        np.multiply(bend, factor, out=before.g[rows])
+        np.multiply(d_tangent, factor * slope, out=before.tangent[rows])
+    return before
