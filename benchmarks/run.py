@@ -74,7 +74,7 @@ def many_treatments(q: int = 20, measured: int = 2) -> dict[str, float]:
     }.items():
 
         def ours(learner=learner):
-            model = dn.PartiallyLinear(range(q), learner, crossfit=folds, score="dml2")
+            model = dn.PartiallyLinear(range(q), learner, crossfit=folds, method="dml2")
             return model.fit(X, y)
 
         def theirs(learner=learner):

@@ -27,7 +27,7 @@ def results(n: int = 1000, p: int = 500, k: int = 100) -> tuple[dict[str, object
     return {
         "DebiNet\n(40 % select)": after("wide", 0.4).result_,
         "DebiNet\n(same rows)": same_rows.result_,
-        "OLS post-Lasso": after("zero").result_,
+        "OLS post-Lasso": after("mean").result_,
         "NW post-Lasso": after(dn.NadarayaWatson()).result_,
         "debiased Lasso": dn.DebiasedLasso(random_state=0).fit(X, y).result_.to_frame().loc[chosen],
     }, truth

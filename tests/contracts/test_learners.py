@@ -18,7 +18,7 @@ import debinet as dn
 from debinet.learners.mean import MeanLearner
 
 LEARNERS = [
-    "zero",
+    "mean",
     "wide",
     LinearRegression(),
     Ridge(),

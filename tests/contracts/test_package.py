@@ -39,7 +39,7 @@ def test_importing_and_fitting_load_nothing_heavy():
     code = (
         "import sys, debinet as dn\n"
         "X, y, _ = dn.datasets.make_sparse_linear(n=50, p=3, random_state=0)\n"
-        "dn.PartiallyLinear(['d1'], 'zero').fit(X, y).result_.summary()\n"
+        "dn.PartiallyLinear(['d1'], 'mean').fit(X, y).result_.summary()\n"
         "print([m for m in ('torch', 'dask', 'matplotlib', 'numba') if m in sys.modules])"
     )
     assert run(code).strip() == "[]"

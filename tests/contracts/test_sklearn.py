@@ -17,11 +17,11 @@ import debinet as dn
 
 IN_SAMPLE = [
     dn.PartiallyLinear([0], Ridge(), crossfit=None),
-    dn.PartiallyLinear([0], Ridge(), crossfit=None, score="robinson"),
+    dn.PartiallyLinear([0], Ridge(), crossfit=None, method="robinson"),
 ]
 CROSS_FITTED = [
     dn.PartiallyLinear([0], LinearRegression(), random_state=0),
-    dn.PartiallyLinear([0], LassoCV(alphas=10), crossfit=3, score="dml2", random_state=0),
+    dn.PartiallyLinear([0], LassoCV(alphas=10), crossfit=3, method="dml2", random_state=0),
     dn.PartiallyLinear([0], RandomForestRegressor(10), crossfit=3, random_state=0),
     dn.PartiallyLinear([0]),
 ]
@@ -65,7 +65,7 @@ def test_clone_pickle_and_parameters(small):
 def test_grid_search_over_the_learner(small):
     X, y = small
     model = dn.PartiallyLinear(["d1"], Ridge(), crossfit=3, random_state=0)
-    search = GridSearchCV(model, {"learner__alpha": [0.1, 10.0], "score": ["dml2", "structured"]})
+    search = GridSearchCV(model, {"learner__alpha": [0.1, 10.0], "method": ["dml2", "structured"]})
     search.fit(X, y)
     assert search.best_params_["learner__alpha"] in {0.1, 10.0}
     assert search.predict(X).shape == (60,)

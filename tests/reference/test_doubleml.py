@@ -40,7 +40,7 @@ def pairs(test_folds):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_dml2_equals_doubleml(name):
     model = dn.PartiallyLinear(
-        [0], LEARNERS[name], crossfit=pairs(STORED["test_folds"]), score="dml2"
+        [0], LEARNERS[name], crossfit=pairs(STORED["test_folds"]), method="dml2"
     ).fit(*data())
     expected = STORED["results"][name]
     np.testing.assert_allclose(model.result_.coef.iloc[0], expected["coef"], rtol=1e-8)
@@ -49,7 +49,7 @@ def test_dml2_equals_doubleml(name):
 
 def test_repetitions_equal_doublemls_and_their_median_is_reported():
     crossfit = [pair for block in STORED["repeated_test_folds"] for pair in pairs(block)]
-    model = dn.PartiallyLinear([0], LEARNERS["RidgeCV"], crossfit=crossfit, score="dml2")
+    model = dn.PartiallyLinear([0], LEARNERS["RidgeCV"], crossfit=crossfit, method="dml2")
     result = model.fit(*data()).result_
     expected = STORED["repeated"]
     coefs = np.array([regression.coef[0] for regression in result.regressions])

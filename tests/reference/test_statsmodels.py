@@ -31,10 +31,10 @@ def data():
     return X, y, groups, rng.uniform(0.2, 3.0, n)
 
 
-@pytest.mark.parametrize("score", ["structured", "robinson"])
-def test_frisch_waugh_with_a_linear_in_sample_learner(data, score):
+@pytest.mark.parametrize("method", ["structured", "robinson"])
+def test_frisch_waugh_with_a_linear_in_sample_learner(data, method):
     X, y, _, _ = data
-    model = dn.PartiallyLinear(["d1", "d2"], LinearRegression(), crossfit=None, score=score)
+    model = dn.PartiallyLinear(["d1", "d2"], LinearRegression(), crossfit=None, method=method)
     result = model.fit(X, y).result_
     ols = sm.OLS(y, sm.add_constant(X)).fit()
     np.testing.assert_allclose(result.coef, ols.params[["d1", "d2"]], **EXACT)
@@ -51,7 +51,7 @@ def test_frisch_waugh_with_weights(data):
 
 def test_the_mean_as_learner_is_ordinary_least_squares(data):
     X, y, _, _ = data
-    model = dn.PartiallyLinear(list(X.columns), "zero", crossfit=None).fit(X, y)
+    model = dn.PartiallyLinear(list(X.columns), "mean", crossfit=None).fit(X, y)
     ols = sm.OLS(y, sm.add_constant(X)).fit()
     np.testing.assert_allclose(model.result_.coef, ols.params.iloc[1:], **EXACT)
 

@@ -36,7 +36,7 @@ def main() -> None:
         "splines": model(dn.SplineSmoother()),
         "averages": model(dn.NadarayaWatson()),
         "lines": model(dn.LocalLinear()),
-        "stack": model(dn.stack(["zero", "wide"])),
+        "stack": model(dn.stack(["mean", "wide"])),
         "net-model": model(dn.Net(hidden=(6,), epochs=2)),
         "debinet": dn.DebiNet(random_state=0).fit(rows, y),
         "debiased-lasso": dn.DebiasedLasso(random_state=0).fit(numbers, y),

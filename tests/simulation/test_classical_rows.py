@@ -22,14 +22,14 @@ TREE = DecisionTreeRegressor(max_depth=2)
 TABLE_1 = {
     "PLM-NW": (
         dn.NadarayaWatson(),
-        {"crossfit": None, "score": "three-step"},
+        {"crossfit": None, "method": "three-step"},
         (0.11e-5, 16.33, 16.08),
     ),
-    "DML Lasso": (LassoCV(), {"crossfit": 5, "score": "dml1"}, (0.60e-5, 15.79, 15.79)),
-    "DML DT": (TREE, {"crossfit": 5, "score": "dml1"}, (65.1e-5, 336.0, 342.68)),
+    "DML Lasso": (LassoCV(), {"crossfit": 5, "method": "dml1"}, (0.60e-5, 15.79, 15.79)),
+    "DML DT": (TREE, {"crossfit": 5, "method": "dml1"}, (65.1e-5, 336.0, 342.68)),
     "DML RF": (
         RandomForestRegressor(100),
-        {"crossfit": 5, "score": "dml1"},
+        {"crossfit": 5, "method": "dml1"},
         (0.58e-5, 44.0, 44.87),
     ),
 }
@@ -38,12 +38,12 @@ TABLE_1 = {
 OTHERS = {
     "DML DT, a tree for each column": (
         MultiOutputRegressor(TREE),
-        {"crossfit": 5, "score": "dml1"},
+        {"crossfit": 5, "method": "dml1"},
         (0.0, 0.5),
     ),
     "DML boosting": (
         HistGradientBoostingRegressor(),
-        {"crossfit": 5, "score": "dml1"},
+        {"crossfit": 5, "method": "dml1"},
         (0.0, 0.5),
     ),
     "splines": (dn.SplineSmoother(), {}, (0.7, 1.0)),

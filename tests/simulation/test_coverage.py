@@ -72,7 +72,7 @@ def test_the_check_can_fail():
     missed = []
     for seed in range(40):
         X, y, truth = DESIGNS["ccddhnr2018"](n=200, random_state=seed)
-        bounds = dn.PartiallyLinear(["d1"], "zero").fit(X, y).result_.confint(LEVEL)
+        bounds = dn.PartiallyLinear(["d1"], "mean").fit(X, y).result_.confint(LEVEL)
         missed.append((bounds["lower"] <= truth) & (truth <= bounds["upper"]))
     assert np.mean(missed) < low
 

@@ -24,7 +24,7 @@ def test_corrected_estimates_are_consistent_and_cover(sigma2):
         X = rng.normal(size=(ROWS, 3)) @ MIX
         y = X @ TRUTH + rng.normal(size=ROWS)
         D = X + np.sqrt(sigma2) * rng.normal(size=X.shape)
-        model = dn.PartiallyLinear([0, 1, 2], "zero", crossfit=None, score="robinson").fit(D, y)
+        model = dn.PartiallyLinear([0, 1, 2], "mean", crossfit=None, method="robinson").fit(D, y)
         result = model.result_.correct_measurement_error(sigma2)
         bounds = result.confint().to_numpy()
         plain.append(model.coef_ - TRUTH)

@@ -26,7 +26,7 @@ def paper(seed: int) -> dict[str, float]:
     data = dn.datasets.make_table1(10_000, random_state=seed)
     new = dn.datasets.make_table1(10_000, random_state=1000 + seed)
     net = dn.Net(10_000, optimizer="adam", learning_rate=2e-4, epochs=5, validation_share=None)
-    model = dn.PartiallyLinear(["d1"], net, crossfit=None, score="robinson", random_state=seed)
+    model = dn.PartiallyLinear(["d1"], net, crossfit=None, method="robinson", random_state=seed)
     model.fit(data.X, data.y)
     return {
         "error": (model.coef_[0] - data.truth.iloc[0]) ** 2,

@@ -108,7 +108,7 @@ def test_what_is_no_model_is_refused(folder, tmp_path):
     with pytest.raises(FileFormatError, match="`save` methods"):
         run("predict", path / "wages.csv", path / "wages.csv")
     values = frame[["d1", "z1", "z2"]].to_numpy()
-    dn.PartiallyLinear([0], "zero").fit(values, frame["lwage"]).save(tmp_path / "array.npz")
+    dn.PartiallyLinear([0], "mean").fit(values, frame["lwage"]).save(tmp_path / "array.npz")
     with pytest.raises(FileFormatError, match="named columns"):
         run("predict", tmp_path / "array.npz", path / "wages.csv")
     lasso = dn.DebiasedLasso(random_state=0).fit(frame[["d1", "z1", "z2"]], frame["lwage"])

@@ -60,7 +60,7 @@ def test_estimates_and_covariances_equal_the_definition(n, p, nodewise):
     np.testing.assert_allclose(
         model.result_.covariance / np.outer(se, se), 1.5**2 * A.T @ A / np.outer(se, se), atol=1e-6
     )
-    robust = model.result_.with_vcov("smoother")
+    robust = model.result_.with_vcov("full")
     np.testing.assert_allclose(robust.se, np.sqrt((A**2 * e[:, None] ** 2).sum(axis=0)), rtol=1e-5)
     again = robust.with_vcov("iid")
     np.testing.assert_array_equal(again.covariance, model.result_.covariance)
@@ -220,11 +220,11 @@ def test_a_pivoted_root_draws_as_the_eigendecomposition_does(monkeypatch):
 def test_clusters_and_covariances_that_do_not_exist():
     X, y = autoregressive(60, 80)
     result = DebiasedLasso(0.2, 0.3).fit(X, y).result_
-    clustered = result.with_vcov("smoother", groups=np.arange(60) // 3)
+    clustered = result.with_vcov("full", groups=np.arange(60) // 3)
     assert clustered.df == 19
     assert (clustered.se > 0).all()
     for kind in ("HC0", "HC3", "cluster"):
-        with pytest.raises(exceptions.CovarianceError, match="smoother"):
+        with pytest.raises(exceptions.CovarianceError, match="full"):
             result.with_vcov(kind)
 
 

@@ -114,7 +114,7 @@ def test_too_many_selected_names_the_remedy():
         dn.DebiNet(SelectKBest(f_regression, k=30), random_state=0).fit(data.X, data.y)
 
 
-@pytest.mark.parametrize("learner", ["zero", Ridge(), "wide"], ids=str)
+@pytest.mark.parametrize("learner", ["mean", Ridge(), "wide"], ids=str)
 def test_any_learner_and_any_selector(sample, learner):
     X, y = sample
     pipeline = SelectFromModel(LassoCV(alphas=10, max_iter=20_000))

@@ -215,7 +215,7 @@ def test_unknown_options_are_refused():
     with pytest.raises(CovarianceError, match="groups"):
         result.with_vcov("cluster")
     with pytest.raises(CovarianceError, match="linear in y"):
-        result.with_vcov("smoother")
+        result.with_vcov("full")
     with pytest.raises(OptionError, match="holm"):
         result.adjust("bonferroni")
     with pytest.raises(OptionError, match="spelling"):

@@ -18,7 +18,7 @@ def noisy(n=400, q=3, sigma2=0.4, seed=0):
 
 def fit(D, y, **options):
     """Nothing is partialled out but means."""
-    model = dn.PartiallyLinear(list(range(D.shape[1])), "zero", crossfit=None, score="robinson")
+    model = dn.PartiallyLinear(list(range(D.shape[1])), "mean", crossfit=None, method="robinson")
     return model.fit(np.asarray(D), y, **options).result_
 
 
@@ -91,7 +91,7 @@ def test_clusters_weights_and_files(tmp_path):
 
 def test_the_wide_network_says_how_large_its_error_is():
     data = dn.datasets.make_waves(400, random_state=0)
-    model = dn.PartiallyLinear(list(data.truth.index), score="robinson").fit(data.X, data.y)
+    model = dn.PartiallyLinear(list(data.truth.index), method="robinson").fit(data.X, data.y)
     corrected = model.result_.correct_measurement_error()
     error = np.diag(corrected.regressions[0].error)
     held = (model.result_.regressions[0].R_D ** 2).mean(axis=0)
@@ -124,7 +124,7 @@ def test_refuses():
 def test_the_learners_own_error_does_not_depend_on_the_scale_of_weights(learner):
     data = dn.datasets.make_waves(300, random_state=0)
     found = [
-        dn.PartiallyLinear(list(data.truth.index), learner, score="robinson")
+        dn.PartiallyLinear(list(data.truth.index), learner, method="robinson")
         .fit(data.X, data.y, sample_weight=np.full(300, scale))
         .result_.correct_measurement_error()
         .estimate

@@ -419,7 +419,7 @@ def test_the_papers_procedure_is_least_squares_on_training_residuals():
     y, D = M[:, 0], M[:, 1:]
     X = np.column_stack([D, Z])
     net = small(validation_share=None)
-    result = dn.PartiallyLinear([0], net, crossfit=None, score="robinson").fit(X, y).result_
+    result = dn.PartiallyLinear([0], net, crossfit=None, method="robinson").fit(X, y).result_
     fitted = clone(net).fit(Z, np.column_stack([y, D])).predict(Z)
     R_y, R_D = y - fitted[:, 0], D[:, 0] - fitted[:, 1]
     np.testing.assert_allclose(result.coef.iloc[0], R_D @ R_y / (R_D @ R_D), rtol=1e-3)
@@ -504,7 +504,7 @@ def test_the_path_of_a_coefficient_ends_where_the_estimate_is(crossfit):
     Z, M = data()
     X = np.column_stack([M[:, 1], Z])
     net = small(validation_share=None, epochs=4, random_state=3)
-    model = dn.PartiallyLinear([0], net, crossfit=crossfit, score="robinson", random_state=0)
+    model = dn.PartiallyLinear([0], net, crossfit=crossfit, method="robinson", random_state=0)
     path = dn.coefficient_path(model, X, M[:, 0])
     assert list(path["epoch"]) == [1, 2, 3, 4]
     result = model.fit(X, M[:, 0]).result_
@@ -548,7 +548,7 @@ def test_others_do_not_change_a_fitted_network():
     Z, M = data()
     net = small().fit(Z, M[:, 0])
     before = net.predict(Z)
-    dn.stack([net, "zero"]).fit(Z[:, :2], M[:, 0])
+    dn.stack([net, "mean"]).fit(Z[:, :2], M[:, 0])
     with pytest.raises(OptionError):
         net.set_params(epochs=0).fit(Z[:, :2], M[:, 0])
     np.testing.assert_array_equal(net.predict(Z), before)
@@ -632,7 +632,7 @@ def test_a_path_with_open_seeds_is_that_of_the_fit():
     Z, M = data()
     X = np.column_stack([M[:, 1], Z])
     net = small(validation_share=None, epochs=3, random_state=None)
-    model = dn.PartiallyLinear([0], net, crossfit=3, score="robinson", random_state=0)
+    model = dn.PartiallyLinear([0], net, crossfit=3, method="robinson", random_state=0)
     path = dn.coefficient_path(model, X, M[:, 0])
     np.testing.assert_allclose(path["coef"].iloc[-1], model.fit(X, M[:, 0]).coef_[0], rtol=1e-3)
     with pytest.raises(OptionError, match="repeats"):

@@ -23,7 +23,7 @@ def model_of(learner=None, **options):
 def test_dml1_is_the_mean_over_folds(small):
     X, y = small
     folds = list(KFold(3).split(X))
-    model = model_of(Ridge(), crossfit=KFold(3), score="dml1").fit(X, y)
+    model = model_of(Ridge(), crossfit=KFold(3), method="dml1").fit(X, y)
     solved = model.result_.regressions[0]
     by_hand = [
         np.linalg.lstsq(solved.R_D[test], solved.R_y[test], rcond=None)[0] for _, test in folds
@@ -59,20 +59,20 @@ def test_structured_helps_where_the_treatment_explains_much(small):
         X, y, truth = dn.datasets.make_sparse_linear(
             n=150, effects=(50.0, -50.0), random_state=seed
         )
-        for score, found in errors.items():
+        for method, found in errors.items():
             forest = RandomForestRegressor(20, random_state=0)
             model = dn.PartiallyLinear(
-                ["d1", "d2"], forest, crossfit=3, score=score, random_state=0
+                ["d1", "d2"], forest, crossfit=3, method=method, random_state=0
             ).fit(X, y)
             found.append(((model.coef_ - truth.to_numpy()) ** 2).mean())
     assert np.mean(errors["structured"]) < np.mean(errors["robinson"])
 
 
-@pytest.mark.parametrize("score", ["structured", "robinson", "dml1", "dml2"])
+@pytest.mark.parametrize("method", ["structured", "robinson", "dml1", "dml2"])
 @pytest.mark.parametrize("crossfit", [4, (3, 2), KFold(5)])
-def test_prediction_is_the_linear_part_and_the_nuisance(small, score, crossfit):
+def test_prediction_is_the_linear_part_and_the_nuisance(small, method, crossfit):
     X, y = small
-    model = model_of(Ridge(), score=score, crossfit=crossfit).fit(X, y)
+    model = model_of(Ridge(), method=method, crossfit=crossfit).fit(X, y)
     linear = X[["d1", "d2"]].to_numpy() @ model.coef_
     np.testing.assert_allclose(model.predict(X), linear + model.nuisance(X))
     assert model.score(X, y) > 0.5
@@ -81,7 +81,7 @@ def test_prediction_is_the_linear_part_and_the_nuisance(small, score, crossfit):
 def test_defaults_of_the_covariance(small):
     X, y = small
     assert model_of().fit(X, y).result_.vcov_type == "HC3"
-    assert model_of(score="dml2").fit(X, y).result_.vcov_type == "HC0"
+    assert model_of(method="dml2").fit(X, y).result_.vcov_type == "HC0"
     assert model_of().fit(X, y, groups=np.arange(60) % 20).result_.vcov_type == "cluster"
 
 
@@ -155,9 +155,9 @@ def test_a_treatment_that_the_controls_determine_is_named(small):
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"score": "best"}, OptionError),
-        ({"score": "dml2", "crossfit": None}, OptionError),
-        ({"score": "dml1", "crossfit": "loo"}, FoldError),
+        ({"method": "best"}, OptionError),
+        ({"method": "dml2", "crossfit": None}, OptionError),
+        ({"method": "dml1", "crossfit": "loo"}, FoldError),
         ({"crossfit": "some"}, OptionError),
         ({"random_state": -1}, OptionError),
         ({"random_state": "a"}, OptionError),
@@ -197,13 +197,13 @@ def test_a_failed_fit_leaves_the_old_result(small):
     model.predict(X)
 
 
-def test_score_is_a_parameter_and_a_method(small):
-    model = model_of(score="dml2").fit(*small)
-    assert model.get_params()["score"] == "dml2"
-    assert clone(model).get_params()["score"] == "dml2"
+def test_method_is_a_parameter_and_score_is_r_squared(small):
+    model = model_of(method="dml2").fit(*small)
+    assert model.get_params()["method"] == "dml2"
+    assert clone(model).get_params()["method"] == "dml2"
     assert 0 < model.score(*small) <= 1
-    assert "score='dml2'" in repr(model)
-    assert model.set_params(score="dml1").get_params()["score"] == "dml1"
+    assert "method='dml2'" in repr(model)
+    assert model.set_params(method="dml1").get_params()["method"] == "dml1"
 
 
 @pytest.mark.parametrize("convert", ["polars", "arrow"])
@@ -277,7 +277,7 @@ def test_many_rows_take_random_features_and_the_summary_says_so(small, monkeypat
 
 def test_dml1_of_the_default_learner_uses_folds(small):
     X, y = small
-    model = dn.PartiallyLinear(["d1"], score="dml1", random_state=0).fit(X, y)
+    model = dn.PartiallyLinear(["d1"], method="dml1", random_state=0).fit(X, y)
     assert model.result_.facts["cross-fitting"] == "5 folds"
 
 
@@ -346,6 +346,6 @@ def test_the_mean_as_an_object_needs_no_controls_either(small):
     X, y = small
     named, given = (
         dn.PartiallyLinear(["d1", "d2"], learner, crossfit=None).fit(X[["d1", "d2"]], y).coef_
-        for learner in ("zero", dn.MeanLearner())
+        for learner in ("mean", dn.MeanLearner())
     )
     np.testing.assert_array_equal(named, given)

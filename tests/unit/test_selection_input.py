@@ -83,7 +83,7 @@ def test_bad_data_are_refused(selector, spoil, error, says):
 
 OPTIONS = {
     "negative": (Lasso(-1.0), "positive number"),
-    "zero": (Lasso(0), "positive number"),
+    "mean": (Lasso(0), "positive number"),
     "nan": (Lasso(np.nan), "positive number"),
     "word": (Slope("best"), "'cv'"),
     "true": (GroupLasso(None, True), "positive number"),

@@ -134,7 +134,7 @@ def test_additive_designs_are_where_it_wins():
 def test_in_a_partially_linear_model():
     data = dn.datasets.make_ccddhnr2018(500, random_state=0)
     result = dn.PartiallyLinear(["d1"], dn.SplineSmoother()).fit(data.X, data.y).result_
-    assert result.vcov_type == "smoother"
+    assert result.vcov_type == "full"
     lower, upper = result.confint().iloc[0]
     assert lower < 0.5
     assert upper > 0.5

@@ -1,4 +1,4 @@
-"""Stacked learners, learners by column, classifiers as learners, and the three-step score."""
+"""Stacked learners, learners by column, classifiers as learners, and the three-step method."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def enrolled(n=400):
 def test_classifiers_learn_zeros_and_ones_as_probabilities(classifier):
     X, y = enrolled()
     learner = dn.Columns(LinearRegression(), classifier)
-    model = dn.PartiallyLinear(["d1"], learner, score="dml2", crossfit=2, random_state=0).fit(X, y)
+    model = dn.PartiallyLinear(["d1"], learner, method="dml2", crossfit=2, random_state=0).fit(X, y)
     R_D = model.result_.regressions[0].R_D[:, 0]
     chance = X["d1"].to_numpy() - R_D
     assert ((chance >= 0) & (chance <= 1)).all()
@@ -140,7 +140,7 @@ def test_columns_with_a_learner_for_each():
         dn.Columns(Ridge(), [Ridge()]).fit(Z, M)
     with pytest.raises(OptionError):
         dn.Columns(Ridge(), "nothing").fit(Z, M)
-    assert dn.Columns("wide", "zero").fit(Z, M).predict(Z).shape == (200, 3)
+    assert dn.Columns("wide", "mean").fit(Z, M).predict(Z).shape == (200, 3)
 
 
 def test_classifiers_that_do_not_fit():
@@ -156,9 +156,9 @@ def test_three_steps_are_the_papers_algorithm_3(crossfit):
     Z, M = data()
     X, y = np.column_stack([M[:, 1], Z]), M[:, 0]
     model = dn.PartiallyLinear(
-        [0], Ridge(), crossfit=crossfit, score="three-step", random_state=0
+        [0], Ridge(), crossfit=crossfit, method="three-step", random_state=0
     ).fit(X, y)
-    plain = dn.PartiallyLinear([0], Ridge(), crossfit=crossfit, score="robinson", random_state=0)
+    plain = dn.PartiallyLinear([0], Ridge(), crossfit=crossfit, method="robinson", random_state=0)
     np.testing.assert_array_equal(model.coef_, plain.fit(X, y).coef_)
     np.testing.assert_allclose(model.predict(X), X[:, 0] * model.coef_[0] + model.nuisance(X))
     if crossfit is None:

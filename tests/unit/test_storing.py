@@ -32,7 +32,7 @@ def data():
 
 LEARNERS = {
     "wide": lambda: "wide",
-    "zero": lambda: "zero",
+    "mean": lambda: "mean",
     "tangent": lambda: dn.TangentNet(width=30),
     "splines": dn.SplineSmoother,
     "averages": dn.NadarayaWatson,
@@ -60,8 +60,8 @@ def written(model, path, **options):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_partially_linear_with_every_learner(name, data, tmp_path):
     X, y = data
-    score = "dml2" if name == "columns" else "structured"
-    model = dn.PartiallyLinear(["member"], LEARNERS[name](), score=score, random_state=0)
+    method = "dml2" if name == "columns" else "structured"
+    model = dn.PartiallyLinear(["member"], LEARNERS[name](), method=method, random_state=0)
     model.fit(X, y)
     twin = written(model, tmp_path / "model.npz")
     same(model, twin, X.iloc[:20])
@@ -267,7 +267,7 @@ def test_arrays_of_other_shapes_are_refused(parts, tmp_path):
 @pytest.mark.parametrize("cut", [0, 10, 200, -40])
 def test_damaged_files(cut, data, tmp_path):
     X, y = data
-    dn.PartiallyLinear(["d1"], "zero").fit(X, y).save(tmp_path / "model.npz")
+    dn.PartiallyLinear(["d1"], "mean").fit(X, y).save(tmp_path / "model.npz")
     content = (tmp_path / "model.npz").read_bytes()
     (tmp_path / "model.npz").write_bytes(content[:cut])
     with pytest.raises(FileFormatError, match="Check the path"):
@@ -281,7 +281,7 @@ def test_files_that_are_not_there(tmp_path):
 
 def test_hostile_formula_in_a_file(data, tmp_path):
     X, y = data
-    fit = dn.plm("lwage ~ d1 | z1 + z2", X.assign(lwage=y), "zero", random_state=0)
+    fit = dn.plm("lwage ~ d1 | z1 + z2", X.assign(lwage=y), "mean", random_state=0)
     arrays = {}
     tree = pack(fit, Kinds(), arrays)
     mark = tmp_path / "ran"

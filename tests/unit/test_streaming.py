@@ -41,7 +41,7 @@ from debinet.streaming import running
 from debinet.streaming.hashing import hash_labels, hash_rows
 
 CONTROLS = ["z1", "z2", "z3", "region"]
-KINDS = ("iid", "HC0", "HC1", "HC2", "HC3", "smoother", "cluster")
+KINDS = ("iid", "HC0", "HC1", "HC2", "HC3", "full", "cluster")
 # Asked for in memory; sums of 600 rows differ in their last digits, 1e-12 of the answer.
 MEMORY = 1e-8
 # Asked for between ways of cutting the same rows.
@@ -94,7 +94,7 @@ def equal_results(a, b, tolerance):
     for kind in KINDS:
         if kind == "cluster" and "clusters" not in a.result_.facts:
             continue
-        if kind == "smoother" and a.score != "structured":
+        if kind == "full" and a.method != "structured":
             continue
         one, other = a.result_.with_vcov(kind), b.result_.with_vcov(kind)
         scale = np.sqrt(np.diag(other.covariance))
@@ -127,14 +127,14 @@ def spools(tmp_path, monkeypatch):
 # --- as in memory --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("score", ["structured", "robinson", "dml2"])
+@pytest.mark.parametrize("method", ["structured", "robinson", "dml2"])
 @pytest.mark.parametrize(
     ("groups", "weight"), [(None, None), (None, "w"), ("firm", None), ("firm", "w")]
 )
-def test_the_same_as_in_memory(score, groups, weight):
-    found = stream(FRAME, groups=groups, sample_weight=weight, options={"score": score})
+def test_the_same_as_in_memory(method, groups, weight):
+    found = stream(FRAME, groups=groups, sample_weight=weight, options={"method": method})
     X = FRAME[["d1", "d2", *CONTROLS]]
-    expected = model(score=score, crossfit=same_folds(FRAME, groups)).fit(
+    expected = model(method=method, crossfit=same_folds(FRAME, groups)).fit(
         X,
         FRAME["y"],
         groups=None if groups is None else FRAME[groups],
@@ -378,14 +378,14 @@ REFUSED = {
         *(whole, {"sample_weight": "region", "controls": ["z1"]}, ColumnTypeError, "'region'"),
     ),
     "one group": (changed(firm=1), {"groups": "firm"}, FoldError, "one group"),
-    "learner": (whole, {"options": {"learner": "zero"}}, OptionError, "TangentNet"),
+    "learner": (whole, {"options": {"learner": "mean"}}, OptionError, "TangentNet"),
     "other learner": (whole, {"options": {"learner": dn.WideNet()}}, OptionError, "TangentNet"),
     "width": (whole, {"options": {"learner": dn.TangentNet(width=0)}}, OptionError, "width"),
     "memory": (
         *(whole, {"options": {"learner": dn.TangentNet(width=10**7)}}, MemoryLimitError, "GB"),
     ),
-    "score": (whole, {"options": {"score": "dml1"}}, OptionError, "dml1"),
-    "gls": (whole, {"options": {"score": "gls"}}, OptionError, "gls"),
+    "method": (whole, {"options": {"method": "dml1"}}, OptionError, "dml1"),
+    "gls": (whole, {"options": {"method": "gls"}}, OptionError, "gls"),
     "leave one out": (whole, {"options": {"crossfit": "loo"}}, OptionError, "loo"),
     "no folds": (whole, {"options": {"crossfit": None}}, OptionError, "None"),
     "repeated folds": (whole, {"options": {"crossfit": (5, 2)}}, OptionError, "crossfit=5"),
@@ -595,7 +595,7 @@ def interrupted(tmp_path, monkeypatch):
         (lambda: parts(FRAME.assign(region=FRAME["region"].str.upper())), {}),
         (parts, {"random_state": 1}),
         (parts, {"crossfit": 4}),
-        (parts, {"score": "robinson"}),
+        (parts, {"method": "robinson"}),
         (parts, {"learner": dn.TangentNet(width=31)}),
         (parts, {"learner": dn.TangentNet(width=30, tune="gcv")}),
         (parts, {"learner": dn.TangentNet(width=30, skip=1.0)}),

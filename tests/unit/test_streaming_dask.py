@@ -28,7 +28,7 @@ dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 
 CONTROLS = ["z1", "z2", "region"]
-KINDS = ("iid", "HC0", "HC3", "smoother", "cluster")
+KINDS = ("iid", "HC0", "HC3", "full", "cluster")
 # Asked for, however the rows are spread over workers.
 SAME = 1e-10
 

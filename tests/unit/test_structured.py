@@ -1,4 +1,4 @@
-"""The mixed-model estimate, the structured score and the covariance of the whole procedure."""
+"""The mixed-model estimate, the structured method and the covariance of the whole procedure."""
 
 import numpy as np
 import pandas as pd
@@ -57,7 +57,7 @@ def test_gls_equals_dense_matrices(data, skip, weighted):
     """To 1e-3 of a standard error: the penalty is found to 1e-3 in its logarithm."""
     X, y, names = data
     weights = np.random.default_rng(0).uniform(0.5, 2, N) if weighted else None
-    model = dn.PartiallyLinear(names, dn.WideNet(skip=skip), score="gls")
+    model = dn.PartiallyLinear(names, dn.WideNet(skip=skip), method="gls")
     result = model.fit(X, y, sample_weight=weights).result_
     expected = dense_gls(X, y.to_numpy(), names, skip, weights)
     np.testing.assert_allclose(result.estimate, expected, atol=1e-3 * result.se.min())
@@ -85,7 +85,7 @@ def test_the_influence_of_y_gives_the_coefficients(data, crossfit, weighted, fil
 
 def test_the_smoother_covariance_is_its_formula(data):
     X, y, names = data
-    result = dn.PartiallyLinear(names).fit(X, y).result_.with_vcov("smoother")
+    result = dn.PartiallyLinear(names).fit(X, y).result_.with_vcov("full")
     solved = result.regressions[0]
     by_hand = np.zeros((2, 2))
     for a, e, r in zip(solved.influence, solved.residuals, solved.R_D, strict=True):
@@ -98,11 +98,11 @@ def test_the_smoother_covariance_of_clusters(data):
     """Every row its own cluster is the plain form but for the small-sample factor."""
     X, y, names = data
     result = dn.PartiallyLinear(names).fit(X, y).result_
-    plain = result.with_vcov("smoother")
-    alone = result.with_vcov("smoother", groups=np.arange(N))
+    plain = result.with_vcov("full")
+    alone = result.with_vcov("full", groups=np.arange(N))
     factor = N / (N - 1) * (N - 1) / (N - 2)
     np.testing.assert_allclose(alone.vcov, factor * plain.vcov, rtol=1e-10)
-    pairs = result.with_vcov("smoother", groups=np.arange(N) // 2)
+    pairs = result.with_vcov("full", groups=np.arange(N) // 2)
     assert pairs.df == N // 2 - 1
     assert not np.allclose(pairs.vcov, plain.vcov)
 
@@ -112,8 +112,8 @@ def test_with_nothing_to_learn_it_is_nearly_least_squares(data):
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(200, 6)), columns=["d1", "d2", "a", "b", "c", "e"])
     y = X["d1"] + rng.normal(size=200)
-    model = dn.PartiallyLinear(["d1", "d2"], dn.WideNet(skip=0.0), score="gls").fit(X, y)
-    ols = dn.PartiallyLinear(["d1", "d2"], "zero", crossfit=None).fit(X, y).result_
+    model = dn.PartiallyLinear(["d1", "d2"], dn.WideNet(skip=0.0), method="gls").fit(X, y)
+    ols = dn.PartiallyLinear(["d1", "d2"], "mean", crossfit=None).fit(X, y).result_
     np.testing.assert_allclose(model.coef_, ols.estimate, atol=0.5 * ols.se.min())
     np.testing.assert_allclose(model.result_.se, ols.se, rtol=0.1)
 
@@ -121,25 +121,23 @@ def test_with_nothing_to_learn_it_is_nearly_least_squares(data):
 def test_gls_needs_a_mixed_model_and_its_own_covariance(data):
     X, y, names = data
     with pytest.raises(OptionError, match="mixed model"):
-        dn.PartiallyLinear(names, LinearRegression(), score="gls").fit(X, y)
-    result = dn.PartiallyLinear(names, score="gls").fit(X, y).result_
-    assert result.vcov_type == "smoother"
+        dn.PartiallyLinear(names, LinearRegression(), method="gls").fit(X, y)
+    result = dn.PartiallyLinear(names, method="gls").fit(X, y).result_
+    assert result.vcov_type == "full"
     with pytest.raises(CovarianceError, match="mixed-model"):
         result.with_vcov("HC3")
     other = dn.PartiallyLinear(names, LinearRegression(), random_state=0).fit(X, y).result_
     with pytest.raises(CovarianceError, match="linear in y"):
-        other.with_vcov("smoother")
+        other.with_vcov("full")
 
 
 def test_results_with_influence_survive_saving(data, tmp_path):
     X, y, names = data
-    for score in ("structured", "gls"):
-        result = dn.PartiallyLinear(names, score=score).fit(X, y).result_
+    for method in ("structured", "gls"):
+        result = dn.PartiallyLinear(names, method=method).fit(X, y).result_
         result.save(tmp_path / "r.npz")
         loaded = dn.load(tmp_path / "r.npz")
-        pd.testing.assert_frame_equal(
-            loaded.with_vcov("smoother").vcov, result.with_vcov("smoother").vcov
-        )
+        pd.testing.assert_frame_equal(loaded.with_vcov("full").vcov, result.with_vcov("full").vcov)
 
 
 def test_a_fitted_model_keeps_no_decomposition(data):

@@ -1,4 +1,4 @@
-"""Restricted likelihood, the mixed model and the structured score, against dense matrices."""
+"""Restricted likelihood, the mixed model and the structured method, against dense matrices."""
 
 import numpy as np
 import pytest
@@ -136,7 +136,7 @@ def test_the_influence_of_y_gives_the_coefficients(data, crossfit, weighted):
         np.testing.assert_allclose(
             regression.influence.T @ X[names].to_numpy(), np.eye(2), atol=1e-8
         )
-    assert np.isfinite(model.result_.with_vcov("smoother").vcov).all(axis=None)
+    assert np.isfinite(model.result_.with_vcov("full").vcov).all(axis=None)
     for means in model._means:
         assert means.joint.fits[0].models[0]._factorization is None
 
@@ -146,8 +146,8 @@ def test_one_decomposition_serves_all_steps(data, monkeypatch):
     real = module.factorize
     monkeypatch.setattr(module, "factorize", lambda *a: calls.append(1) or real(*a))
     X, y, names = data
-    for score in ("structured", "gls"):
-        dn.PartiallyLinear(names, TangentNet(width=40), score=score, random_state=0).fit(X, y)
+    for method in ("structured", "gls"):
+        dn.PartiallyLinear(names, TangentNet(width=40), method=method, random_state=0).fit(X, y)
     assert len(calls) == 2
 
 

@@ -35,7 +35,7 @@ designs = ["waves"]
 [[methods]]
 name = "in-sample"
 crossfit = false
-score = "robinson"
+method = "robinson"
 vcov = "iid"
 level = 0.5
 [[methods]]

@@ -72,11 +72,11 @@ def test_a_long_trained_network_in_sample_is_not_to_be_trusted():
     pytest.importorskip("torch")
     X, y, _ = dn.datasets.make_waves(300, random_state=0)
     net = dn.Net(300, epochs=300, validation_share=None)
-    inside = fit(X, y, learner=net, crossfit=None, score="robinson").trust()
+    inside = fit(X, y, learner=net, crossfit=None, method="robinson").trust()
     assert inside.verdict == "do not trust"
     assert inside.to_frame().loc["residual shrinkage", "verdict"] == "do not trust"
     assert "crossfit='auto'" in inside.to_frame().loc["residual shrinkage", "advice"]
-    outside = fit(X, y, learner=net, crossfit=2, score="robinson")
+    outside = fit(X, y, learner=net, crossfit=2, method="robinson")
     assert verdicts(outside)["residual shrinkage"] == "ok"
 
 
@@ -84,11 +84,11 @@ def test_shrinkage_by_a_forest_and_none_by_a_line():
     X, y, _ = dn.datasets.make_ccddhnr2018(400, random_state=1)
     forest = RandomForestRegressor(30)
     assert (
-        verdicts(fit(X, y, learner=forest, crossfit=None, score="robinson"))["residual shrinkage"]
+        verdicts(fit(X, y, learner=forest, crossfit=None, method="robinson"))["residual shrinkage"]
         == "do not trust"
     )
     assert verdicts(fit(X, y, learner=forest, crossfit=2))["residual shrinkage"] == "ok"
-    line = fit(X, y, learner=LinearRegression(), crossfit=None, score="robinson")
+    line = fit(X, y, learner=LinearRegression(), crossfit=None, method="robinson")
     assert verdicts(line)["residual shrinkage"] == "ok"
 
 
@@ -156,7 +156,7 @@ def test_a_row_that_decides():
     y = X["d1"] + rng.normal(size=200)
     for outlier, verdict in ((0.0, "ok"), (10.0, "look"), (100.0, "do not trust")):
         X.loc[17, "d1"] = outlier
-        found = fit(X, y, learner="zero").trust().to_frame()
+        found = fit(X, y, learner="mean").trust().to_frame()
         assert found.loc["leverage", "verdict"] == verdict
         assert outlier == 0.0 or "row 17" in found.loc["leverage", "advice"]
 

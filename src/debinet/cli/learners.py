@@ -52,5 +52,5 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "boosting": _boosting,
     "lasso": _lasso,
     "linear": _linear,
-    "zero": lambda: "zero",
+    "mean": lambda: "mean",
 }

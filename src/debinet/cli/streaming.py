@@ -11,7 +11,7 @@ import click
 from debinet.cli.request import Request, read_crossfit
 
 # Covariances that passes over the data take; clusters come with their column.
-_KINDS = ("iid", "HC0", "HC1", "HC2", "HC3", "smoother")
+_KINDS = ("iid", "HC0", "HC1", "HC2", "HC3", "full")
 
 
 @dataclass(frozen=True)

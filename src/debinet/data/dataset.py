@@ -105,7 +105,7 @@ class Dataset:
             raise EmptyInputError(
                 "at least one column beside the treatments",
                 f"{len(table.names)} feature(s), all treatments",
-                "Add nuisance features, or use learner='zero' for ordinary least squares.",
+                "Add nuisance features, or use learner='mean' for ordinary least squares.",
             )
         names = [*schema.treatment_names, *schema.control_names]
         require_sound(np.hstack([D, Z]), names, outcome)

@@ -78,7 +78,7 @@ def smoother(fit: ResidualRegression, groups: IntArray | None = None) -> FloatAr
     """
     if fit.influence is None:
         raise CovarianceError(
-            "a learner that is linear in y for vcov='smoother'",
+            "a learner that is linear in y for vcov='full'",
             "one without that form",
             "Use learner='wide' with its ridge filter, or 'HC3' or 'cluster'.",
         )
@@ -116,7 +116,7 @@ def degrees_of_freedom(fit: Regression, kind: str, groups: IntArray | None) -> f
     """
     if isinstance(fit, SummedRegression):
         return fit.df[kind]
-    if kind in {"cluster", "smoother"} and groups is not None:
+    if kind in {"cluster", "full"} and groups is not None:
         return float(min(np.unique(codes[fit.w > 0]).size for codes in groups.T) - 1)
     return float(fit.n - fit.coef.size) if fit.noise_df is None else fit.noise_df
 
@@ -125,11 +125,11 @@ def covariance_of(fit: Regression, kind: str, groups: IntArray | None) -> FloatA
     """Return the covariance named `kind`."""
     if isinstance(fit, SummedRegression):
         return fit.covariance(kind)
-    if isinstance(kind, str) and kind == "smoother":
+    if isinstance(kind, str) and kind == "full":
         return smoother(fit, groups)
     if not isinstance(kind, str) or kind not in {*BY_NAME, "cluster"}:
         raise OptionError(
-            f"vcov to be one of {[*BY_NAME, 'cluster', 'smoother']}",
+            f"vcov to be one of {[*BY_NAME, 'cluster', 'full']}",
             repr(kind),
             "Use 'HC3' if in doubt.",
         )
@@ -137,9 +137,9 @@ def covariance_of(fit: Regression, kind: str, groups: IntArray | None) -> FloatA
         if kind == "iid":
             return known_noise(fit.influence, fit.noise)
         raise CovarianceError(
-            "vcov='iid' or 'smoother' for a desparsified Lasso",
+            "vcov='iid' or 'full' for a desparsified Lasso",
             repr(kind),
-            "Use with_vcov('smoother'), which is robust, with groups for clusters.",
+            "Use with_vcov('full'), which is robust, with groups for clusters.",
         )
     if fit.error is not None and kind in {"iid", "HC2", "HC3"}:
         raise CovarianceError(
@@ -149,9 +149,9 @@ def covariance_of(fit: Regression, kind: str, groups: IntArray | None) -> FloatA
         )
     if not fit.least_squares and fit.error is None:
         raise CovarianceError(
-            "vcov='smoother', as the mixed-model estimate is no regression of residuals",
+            "vcov='full', as the mixed-model estimate is no regression of residuals",
             repr(kind),
-            "Use with_vcov('smoother'), with groups for clusters, or score='structured'.",
+            "Use with_vcov('full'), with groups for clusters, or method='structured'.",
         )
     if kind != "cluster":
         return BY_NAME[kind](fit)

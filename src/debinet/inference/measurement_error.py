@@ -37,7 +37,7 @@ _LEAST_LEFT = 0.01
 
 def correct_result(result: Inference, sigma2: Any) -> Inference:
     """Return the result with corrected coefficients and the covariance of the corrected scores."""
-    _require_learned_apart(result.facts.get("score"))
+    _require_learned_apart(result.facts.get("method"))
     rows = [fit for fit in result.regressions if isinstance(fit, ResidualRegression)]
     if len(rows) < len(result.regressions):
         raise OptionError(
@@ -109,13 +109,13 @@ def error_covariance(fit: ResidualRegression, sigma2: Any) -> FloatArray:
     )
 
 
-def _require_learned_apart(score: Any) -> None:
+def _require_learned_apart(method: Any) -> None:
     """Require residuals of y that do not contain the residuals of D."""
-    if score not in {"robinson", "three-step", "dml2"}:
+    if method not in {"robinson", "three-step", "dml2"}:
         raise OptionError(
-            "residuals of y and D that were learned apart, by score='robinson' or 'dml2'",
-            f"score={score!r}, in which errors of the predictions of D cancel to first order",
-            "Fit again with score='robinson'; the structured score needs no correction.",
+            "residuals of y and D that were learned apart, by method='robinson' or 'dml2'",
+            f"method={method!r}, in which errors of the predictions of D cancel to first order",
+            "Fit again with method='robinson'; the structured method needs no correction.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Least squares of residuals on residuals: the step that every score ends with."""
+"""Least squares of residuals on residuals: the step that every method ends with."""
 
 from __future__ import annotations
 
@@ -119,9 +119,9 @@ def regress(R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None)
     lengths = np.linalg.norm(left, axis=0)
     if not lengths.all():
         raise CollinearError(
-            "treatments that vary beside the nuisance features, in every fold for score='dml1'",
+            "treatments that vary beside the nuisance features, in every fold for method='dml1'",
             "residuals of a treatment that are all zero",
-            "Use fewer folds, score='dml2', or drop the treatment.",
+            "Use fewer folds, method='dml2', or drop the treatment.",
         )
     solution: FloatArray = np.linalg.lstsq(left / lengths, right, rcond=None)[0]
     return np.asarray(solution / lengths)

@@ -169,16 +169,16 @@ class Inference:
 
         Parameters
         ----------
-        kind : {"iid", "HC0", "HC1", "HC2", "HC3", "cluster", "smoother"}
+        kind : {"iid", "HC0", "HC1", "HC2", "HC3", "cluster", "full"}
             Name of the covariance.
         groups : array or series of shape (n,), or two columns, optional
             For `"cluster"`: the clusters, by default those given to fit.
         """
         if groups is None:
             return replace(self, **vars(spread(self.regressions, kind, self.groups)))
-        if kind not in ("cluster", "smoother"):
+        if kind not in ("cluster", "full"):
             raise OptionError(
-                "groups only for 'cluster' and 'smoother'", repr(kind), "Leave groups out."
+                "groups only for 'cluster' and 'full'", repr(kind), "Leave groups out."
             )
         codes = read_groups(groups, self.regressions[0].rows)
         notes = (*self.notes, "clusters were named after the fit, whose folds may have split them")
@@ -190,7 +190,7 @@ class Inference:
         """Return estimates corrected for errors in the residuals of D: the paper's Theorem 2.
 
         Right if the predictions of D are off by errors that are independent of its true residuals
-        and of the noise in y. For `score="robinson"` and `"dml2"`.
+        and of the noise in y. For `method="robinson"` and `"dml2"`.
 
         Parameters
         ----------
@@ -328,7 +328,7 @@ class Inference:
         return ["N", "se_type"]
 
     def _kind(self) -> str:
-        clustered = self.vcov_type == "smoother" and self.groups is not None
+        clustered = self.vcov_type == "full" and self.groups is not None
         return f"{self.vcov_type}, clustered" if clustered else self.vcov_type
 
     def _index(self) -> pd.Index:

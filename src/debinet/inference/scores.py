@@ -1,7 +1,7 @@
 """Scores: three ways from held-out residuals to coefficients.
 
 All are linear, `psi = psi_b - psi_a coef` with `psi_a = w R_D R_D'` and `psi_b = w R_D R_y`, and
-differ in what is averaged. The `structured` score makes its residuals first
+differ in what is averaged. The `structured` method makes its residuals first
 (`debinet.models.structured`) and then solves as `robinson` does.
 """
 
@@ -15,7 +15,7 @@ from debinet.exceptions import FoldError
 from debinet.inference.regression import ResidualRegression, regress
 from debinet.protocols import FloatArray, IntArray
 
-# The structured score goes from coefficients to g and back: twice.
+# The structured method goes from coefficients to g and back: twice.
 ROUNDS = 2
 
 
@@ -37,9 +37,9 @@ def fold_averaged(
     smallest = min(block.size for block in blocks)
     if smallest <= q:
         raise FoldError(
-            f"folds of more than {q} rows, as score='dml1' solves for {q} coefficient(s) in each",
+            f"folds of more than {q} rows, as method='dml1' solves for {q} coefficient(s) in each",
             f"a fold of {smallest} row(s)",
-            "Use fewer folds, or score='dml2'.",
+            "Use fewer folds, or method='dml2'.",
         )
     coefs = [
         regress(R_y[block], R_D[block], None if weights is None else weights[block])

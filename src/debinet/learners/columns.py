@@ -25,7 +25,7 @@ class Columns(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
     Parameters
     ----------
     outcome : learner
-        For y, and for what is left of y in the structured score.
+        For y, and for what is left of y in the structured method.
     treatments : learner or list of learners
         For all columns of D, or one for each.
     random_state : int, numpy random generator, or None
@@ -41,7 +41,7 @@ class Columns(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
     >>> import debinet as dn
     >>> data = dn.datasets.make_enrolment(500, random_state=0)
     >>> learner = dn.Columns(LassoCV(), LogisticRegression())
-    >>> model = dn.PartiallyLinear(["d1"], learner, score="dml2", random_state=0)
+    >>> model = dn.PartiallyLinear(["d1"], learner, method="dml2", random_state=0)
     >>> model.fit(data.X, data.y).result_.n
     500
     """

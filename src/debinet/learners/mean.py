@@ -13,7 +13,7 @@ from debinet.protocols import FloatArray
 
 
 class MeanLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts the (weighted) mean of every output, whatever Z is; the learner named `"zero"`.
+    """Predicts the (weighted) mean of every output, whatever Z is; the learner named `"mean"`.
 
     With it, `PartiallyLinear` is least squares of y on D with an intercept.
 

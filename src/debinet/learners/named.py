@@ -43,7 +43,7 @@ def wide_features(n: int) -> int:
 def needs_controls(learner: Any) -> bool:
     """Whether the learner looks at Z at all."""
     return not (
-        isinstance(learner, MeanLearner) or (isinstance(learner, str) and learner == "zero")
+        isinstance(learner, MeanLearner) or (isinstance(learner, str) and learner == "mean")
     )
 
 
@@ -60,10 +60,10 @@ def resolve_learner(learner: Any, n: int = 0) -> Resolved:
             f"solution takes long with {n} rows; learner=WideNet() insists on it"
         )
         return Resolved(TangentNet(width=wide_features(n)), note)
-    if learner == "zero":
+    if learner == "mean":
         return Resolved(MeanLearner())
     raise OptionError(
-        "learner to be 'wide', 'zero' or a regressor",
+        "learner to be 'wide', 'mean' or a regressor",
         repr(learner),
         "Pass an object such as RandomForestRegressor().",
     )

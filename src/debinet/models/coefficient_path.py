@@ -24,8 +24,8 @@ def coefficient_path(
 ) -> pd.DataFrame:
     """Estimate the coefficients after every epoch of the network's training.
 
-    Residuals are regressed on residuals (`score="robinson"`, the paper's) at every epoch, whatever
-    `model.score` is, and no output is stopped early: with `crossfit=None` this shows the estimate
+    Residuals are regressed on residuals (`method="robinson"`, the paper's) at every epoch, whatever
+    `model.method` is, and no output is stopped early: with `crossfit=None` this shows the estimate
     that the paper's procedure would have given, had it been stopped there.
 
     Parameters

@@ -61,7 +61,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     result_ : Inference
-        Coefficients, covariance, intervals, tests, tables. `with_vcov("smoother")` has the
+        Coefficients, covariance, intervals, tests, tables. `with_vcov("full")` has the
         covariance `A diag(e^2) A'`, right under heteroskedasticity.
     coef_ : FloatArray of shape (p,)
         The coefficients as an array.

@@ -63,7 +63,7 @@ def estimate(
     selection : Selection
         Made on `split.selection`.
     template : PartiallyLinear
-        Learner, cross-fitting and score to use; its treatments are ignored.
+        Learner, cross-fitting and method to use; its treatments are ignored.
     seed : int
     """
     part = sample.of(split.estimation)
@@ -82,12 +82,12 @@ def estimate(
         names,
         template.learner,
         crossfit=template.crossfit,
-        score=template.get_params()["score"],
+        method=template.method,
         n_jobs=template.n_jobs,
         random_state=seed,
     )
     if (selected == kept).all():
-        model.set_params(learner="zero")
+        model.set_params(learner="mean")
         notes.append("every feature was selected: nothing is left to learn, ordinary least squares")
     model.fit(part.frame(kept), pd.Series(part.y, name=sample.outcome), **_extras(part))
     result = model.result_

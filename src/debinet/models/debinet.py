@@ -18,7 +18,6 @@ from debinet.inference.multisplit import MultiSplit
 from debinet.models.debiasing import Estimated, estimate
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.models.sample import Sample, read_sample
-from debinet.models.score_parameter import ScoreParameter, score_name
 from debinet.models.selecting import Selection, require_selector, select
 from debinet.protocols import BoolArray, FloatArray, IntArray
 from debinet.selection.named import resolve_selector
@@ -37,7 +36,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         `"lasso"`, `"adaptive_lasso"`, `"elastic_net"`, `"slope"`, `"forward_backward"`, one of this
         library's selectors, or any object with `fit(X, y)` and `get_support()`, such as
         scikit-learn's `SelectFromModel`.
-    learner, crossfit, score, n_jobs
+    learner, crossfit, method, n_jobs
         As in `PartiallyLinear`. With several splits, `n_jobs` of them run at the same time.
     selection_share : float, (float, int) or None
         Share of the rows that selects; the others estimate. A pair (share, repeats) draws that
@@ -73,8 +72,6 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     {'x0': 1.1, 'x1': 1.1, 'x2': 0.9}
     """
 
-    score: Any = ScoreParameter()
-
     def __init__(
         self,
         selector: Any = "lasso",
@@ -82,7 +79,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         selection_share: float | tuple[float, int] | None = 0.4,
         crossfit: Any = "auto",
-        score: str = "structured",
+        method: str = "structured",
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -90,7 +87,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.learner = learner
         self.selection_share = selection_share
         self.crossfit = crossfit
-        self.score = score
+        self.method = method
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -114,7 +111,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         plan, seed = read_plan(self.selection_share), root_seed(self.random_state)
         sample = read_sample(X, y, groups, sample_weight)
         template = PartiallyLinear(
-            [], self.learner, crossfit=self.crossfit, score=score_name(self), n_jobs=self.n_jobs
+            [], self.learner, crossfit=self.crossfit, method=self.method, n_jobs=self.n_jobs
         )
         splits = [
             split_rows(plan, sample.y.size, sample.groups, named_generator(seed, "rows", k))
@@ -163,10 +160,6 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         from debinet.models.storing import save_model
 
         save_model(self, path)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return {**super().get_params(deep=deep), "score": score_name(self)}
 
     def _frame(self, X: Any) -> Any:
         check_is_fitted(self, "result_")

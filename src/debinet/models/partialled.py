@@ -60,7 +60,7 @@ class ConditionalMeans:
     joint : Averaged
         Models of `E([y, D] | Z)`.
     g : Averaged, optional
-        Models of `g(Z) = E(y - D pilot | Z)` for the structured score.
+        Models of `g(Z) = E(y - D pilot | Z)` for the structured method.
     pilot : FloatArray of shape (q,), optional
         The coefficients for which `g` was learned.
     """
@@ -89,7 +89,7 @@ class PartialledOut:
     joint : Heldout
         Models of `E([y, D] | Z)`.
     g : Heldout, optional
-        Models of `g(Z) = E(y - D pilot | Z)` for the structured score.
+        Models of `g(Z) = E(y - D pilot | Z)` for the structured method.
     pilot : FloatArray of shape (q,), optional
         The coefficients for which `g` was learned.
     """

@@ -17,25 +17,25 @@ from debinet.models.partialled import PartialledOut, Task
 from debinet.models.structured import mixed_model, structured
 from debinet.protocols import FloatArray
 
-SCORES = ("structured", "gls", "robinson", "three-step", "dml1", "dml2")
+METHODS = ("structured", "gls", "robinson", "three-step", "dml1", "dml2")
 
 
-def partial_out(task: Task, score: str) -> PartialledOut:
-    """Run one repetition of the procedure named by `score`."""
+def partial_out(task: Task, method: str) -> PartialledOut:
+    """Run one repetition of the procedure named by `method`."""
     data = task.data
     joint = task.cross_fit(task.learner, data.M, "joint")
     residuals = data.M - joint.predictions
     R_y, R_D = residuals[:, 0], residuals[:, 1:]
     require_identified(R_D, data.D, data.schema.treatment_names, data.weights)
-    if score == "structured":
+    if method == "structured":
         return structured(task, joint, R_y, R_D)
-    if score == "gls":
+    if method == "gls":
         return mixed_model(task, joint, R_D)
-    if score == "dml1":
+    if method == "dml1":
         blocks = [fold.test for fold in task.folds]
         return PartialledOut(fold_averaged(R_y, R_D, blocks, data.weights), joint)
     regression = replace(pooled(R_y, R_D, data.weights), D_noise=_noise_in_treatments(joint))
-    if score == "three-step":
+    if method == "three-step":
         # The paper's Algorithm 3: predictions are D coef + f(Z), f a regression of its own.
         left = data.y - data.D @ regression.coef
         f = task.cross_fit(joint.learner, left[:, None], "three-step")
@@ -50,15 +50,17 @@ def _noise_in_treatments(joint: Heldout) -> FloatArray | None:
     return None if noise is None or len(joint.fits) > 1 else np.asarray(noise[1:])
 
 
-def require_score(score: Any, repetitions: Sequence[Folds]) -> None:
-    """Require a known score that these folds can serve."""
-    if score not in SCORES:
+def require_method(method: Any, repetitions: Sequence[Folds]) -> None:
+    """Require a known method that these folds can serve."""
+    if method not in METHODS:
         raise OptionError(
-            f"score to be one of {list(SCORES)}", repr(score), "Use score='structured' if in doubt."
+            f"method to be one of {list(METHODS)}",
+            repr(method),
+            "Use method='structured' if in doubt.",
         )
-    if score in {"dml1", "dml2"} and repetitions[0].in_sample:
+    if method in {"dml1", "dml2"} and repetitions[0].in_sample:
         raise OptionError(
-            f"cross-fitting, which is what score={score!r} means",
+            f"cross-fitting, which is what method={method!r} means",
             "crossfit=None",
-            "Use crossfit=5, or score='robinson' for in-sample residuals.",
+            "Use crossfit=5, or method='robinson' for in-sample residuals.",
         )

@@ -22,8 +22,7 @@ from debinet.learners.adapter import closed_form, guarded
 from debinet.learners.named import needs_controls, resolve_learner
 from debinet.models.gathering import defer_evidence
 from debinet.models.partialled import PartialledOut, Task
-from debinet.models.partialling import partial_out, require_score
-from debinet.models.score_parameter import ScoreParameter, score_name
+from debinet.models.partialling import partial_out, require_method
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -43,16 +42,16 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     treatments : str, int or sequence of them
         Columns of X that make up D, by name or position. All other columns are Z.
-    learner : {"wide", "zero"} or regressor
+    learner : {"wide", "mean"} or regressor
         Learns the conditional means. `"wide"` is an over-parameterized network in its
-        infinite-width limit (`WideNet`), `"zero"` predicts the mean (ordinary least squares of y
+        infinite-width limit (`WideNet`), `"mean"` predicts the mean (ordinary least squares of y
         on D), and any scikit-learn regressor will do. Beyond 5,000 rows `"wide"` is the same
         network through random features (`TangentNet`), with a note in the summary.
     crossfit : {"auto", "loo"}, int, (int, int), splitter, list of (train, test) pairs, or None
         How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
         learners that have it in closed form and 5 folds for others; None is the paper's in-sample
         residuals, for learners that cannot overfit.
-    score : {"structured", "gls", "robinson", "three-step", "dml1", "dml2"}
+    method : {"structured", "gls", "robinson", "three-step", "dml1", "dml2"}
         `"robinson"` regresses residuals on residuals; `"three-step"` does, too, and predicts by
         `D coef + f(Z)` with a third regression for f, the paper's Algorithm 3. `"structured"`
         learns the outcome's mean as `g(Z) + E(D|Z) coef`, which is more precise when D explains
@@ -92,22 +91,20 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ({'d1': 0.95, 'd2': -0.55}, {'d1': 1.0, 'd2': -0.5})
     """
 
-    score: Any = ScoreParameter()
-
     def __init__(
         self,
         treatments: str | int | Sequence[str | int],
         learner: Any = "wide",
         *,
         crossfit: Any = "auto",
-        score: str = "structured",
+        method: str = "structured",
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.treatments = treatments
         self.learner = learner
         self.crossfit = crossfit
-        self.score = score
+        self.method = method
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -137,29 +134,29 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         resolved = resolve_learner(self.learner, data.n)
         learner = resolved.learner
-        seed, score = root_seed(self.random_state), score_name(self)
+        seed, method = root_seed(self.random_state), self.method
         repetitions = make_folds(
             self.crossfit,
             data.n,
             named_generator(seed, "folds"),
             groups=data.groups,
             # One row has no coefficients of its own to average.
-            closed_form=closed_form(learner) and score != "dml1",
+            closed_form=closed_form(learner) and method != "dml1",
             data=(data.D, data.Z, data.y),
         )
-        require_score(score, repetitions)
+        require_method(method, repetitions)
         fresh = guarded(learner, lambda: clone(learner, safe=False))
         parts = tuple(
-            partial_out(Task(data, fresh, folds, named_seed(seed, k), self.n_jobs), score)
+            partial_out(Task(data, fresh, folds, named_seed(seed, k), self.n_jobs), method)
             for k, folds in enumerate(repetitions)
         )
         result = infer(
             [part.regression for part in parts],
             data.schema.treatment_names,
-            _default_vcov(score, data, parts),
+            _default_vcov(method, data, parts),
             method="Partially linear model",
             outcome=data.outcome,
-            facts=_facts(data, learner, repetitions, score),
+            facts=_facts(data, learner, repetitions, method),
             notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
             groups=data.groups,
             seed=seed,
@@ -225,7 +222,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.treatments,
             self.learner,
             self.crossfit,
-            score_name(self),
+            self.method,
             self.n_jobs,
             outcome,
             controls,
@@ -282,10 +279,6 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         return relevance_plot(self.relevance_, ax)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's parameters."""
-        return {**super().get_params(deep=deep), "score": score_name(self)}
-
     def _split(self, X: Any) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self, "result_")
         table = read_same_columns(self, X, self._schema.names)
@@ -296,17 +289,19 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.mean(m_y, axis=0), np.mean(m_D, axis=0)
 
 
-def _default_vcov(score: str, data: Dataset, parts: Sequence[PartialledOut]) -> str:
+def _default_vcov(method: str, data: Dataset, parts: Sequence[PartialledOut]) -> str:
     # The covariance of the whole procedure where there is one (docs/decisions/0008).
     if all(part.regression.influence is not None for part in parts):
-        return "smoother"
+        return "full"
     if data.groups is not None:
         return "cluster"
     # HC0 is the variance that double machine learning was published with.
-    return "HC0" if score in {"dml1", "dml2"} else "HC3"
+    return "HC0" if method in {"dml1", "dml2"} else "HC3"
 
 
-def _facts(data: Dataset, learner: Any, repetitions: Sequence[Folds], score: str) -> dict[str, str]:
+def _facts(
+    data: Dataset, learner: Any, repetitions: Sequence[Folds], method: str
+) -> dict[str, str]:
     times = f", {len(repetitions)} times, median" if len(repetitions) > 1 else ""
     return {
         "model": f"{data.outcome} = D b + f(Z) + e",
@@ -314,7 +309,7 @@ def _facts(data: Dataset, learner: Any, repetitions: Sequence[Folds], score: str
         "columns": f"{data.D.shape[1]} of interest (D), {data.Z.shape[1]} nuisance (Z)",
         "learner": type(learner).__name__,
         "cross-fitting": repetitions[0].label + times,
-        "score": score,
+        "method": method,
     }
 
 

@@ -82,7 +82,7 @@ def plm(
         may call Python functions: do not run those of strangers.
     data : data frame
         pandas, polars or arrow.
-    learner : {"wide", "zero"} or regressor
+    learner : {"wide", "mean"} or regressor
         As for `PartiallyLinear`.
     groups, sample_weight : column name(s) of data, or arrays, optional
         As for `PartiallyLinear.fit`.

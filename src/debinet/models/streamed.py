@@ -38,7 +38,7 @@ from debinet.streaming.distributed import (
     open_dask_frame,
     running_client,
 )
-from debinet.streaming.fit import Options, StreamFit, fit_stream, require_stream_score
+from debinet.streaming.fit import Options, StreamFit, fit_stream, require_stream_method
 from debinet.streaming.layout import Layout, require_roles
 from debinet.streaming.running import Job, LocalRunner, Runner, read_workers
 from debinet.streaming.spectra import hold_out
@@ -52,7 +52,7 @@ class Request:
 
     Attributes
     ----------
-    treatments, learner, crossfit, score, n_jobs
+    treatments, learner, crossfit, method, n_jobs
         Parameters of `PartiallyLinear`.
     outcome : str
     controls : sequence of str, optional
@@ -65,7 +65,7 @@ class Request:
     treatments: Any
     learner: Any
     crossfit: Any
-    score: str
+    method: str
     n_jobs: int | None
     outcome: str
     controls: Sequence[str] | None
@@ -95,7 +95,7 @@ class Streamed:
 
 def stream(data: Any, request: Request) -> Streamed:
     """Fit in passes over the data; nothing of a failed fit is left but its checkpoint."""
-    require_stream_score(request.score)
+    require_stream_method(request.method)
     net = _network(request)
     with _cluster(data, request.client) as client, _open(data, client) as source:
         layout = _layout(request, source.names)
@@ -109,7 +109,7 @@ def stream(data: Any, request: Request) -> Streamed:
         fit = fit_stream(Job(source.pieces, layout), options, runner)
         label = source.label
     means = _conditional_means(fit, net)
-    result = streamed_result(fit, layout, request.score, request.seed, label)
+    result = streamed_result(fit, layout, request.method, request.seed, label)
     if checkpoint is not None:
         checkpoint.remove()
     return Streamed(result, means, fit.schema)
@@ -195,7 +195,7 @@ def _options(net: TangentNet, request: Request) -> Options:
         width=wide_features if named else (lambda _: int(width)),
         skips=skip_weights(net.skip),
         criterion=net.tune,
-        score=request.score,
+        method=request.method,
         seed=root_seed(net.random_state),
     )
 
@@ -214,7 +214,7 @@ def _checkpoint(
         raise OptionError(
             "checkpoint to be a file in a folder that exists", str(path), "Give another path."
         )
-    plan = (layout, options.width(source.rows), options.skips, options.criterion, options.score)
+    plan = (layout, options.width(source.rows), options.skips, options.criterion, options.method)
     data = (source.fingerprint, frames_digest(source, layout.columns))
     return Checkpoint(path, digest(data, plan, options.seed))
 

@@ -16,7 +16,7 @@ from debinet.streaming.scoring import correlations, function_names
 
 
 def streamed_result(
-    fit: StreamFit, layout: Layout, score: str, seed: int, source: str
+    fit: StreamFit, layout: Layout, method: str, seed: int, source: str
 ) -> Inference:
     """Return the result: coefficients in the user's units, covariances, evidence, facts."""
     regression = _regression(fit, layout)
@@ -27,7 +27,7 @@ def streamed_result(
         "columns": f"{layout.treatments} of interest (D), {p} nuisance (Z)",
         "learner": f"TangentNet, {fit.row_map.units.width} hidden units",
         "cross-fitting": job_label(layout),
-        "score": score,
+        "method": method,
     }
     clusters = fit.scores.clusters
     if clusters is not None:
@@ -38,7 +38,7 @@ def streamed_result(
     return infer(
         [regression],
         fit.schema.treatment_names,
-        _default_vcov(fit, score, clustered=clusters is not None),
+        _default_vcov(fit, method, clustered=clusters is not None),
         method="Partially linear model",
         outcome=layout.outcome,
         facts=facts,
@@ -48,12 +48,12 @@ def streamed_result(
     )
 
 
-def _default_vcov(fit: StreamFit, score: str, clustered: bool) -> str:
+def _default_vcov(fit: StreamFit, method: str, clustered: bool) -> str:
     if fit.solved.Q is not None:
-        return "smoother"
+        return "full"
     if clustered:
         return "cluster"
-    return "HC0" if score == "dml2" else "HC3"
+    return "HC0" if method == "dml2" else "HC3"
 
 
 def _regression(fit: StreamFit, layout: Layout) -> SummedRegression:
@@ -90,7 +90,7 @@ def _covariances(fit: StreamFit) -> tuple[dict[str, FloatArray], dict[str, float
     if scores.leverage <= LEVERAGE_LIMIT:
         found |= {"HC2": scores.HC2, "HC3": scores.HC3}
     if fit.solved.Q is not None:
-        found["smoother"] = scores.smoother
+        found["full"] = scores.smoother
     df = dict.fromkeys(found, float(n - q))
     clusters = scores.clusters
     if clusters is not None:
@@ -99,7 +99,7 @@ def _covariances(fit: StreamFit) -> tuple[dict[str, FloatArray], dict[str, float
         covariance = correction * (clusters.sums.T @ clusters.sums)
         found["cluster"], df["cluster"] = covariance[:q, :q], float(count - 1)
         if fit.solved.Q is not None:
-            found["smoother"], df["smoother"] = covariance[q:, q:], float(count - 1)
+            found["full"], df["full"] = covariance[q:, q:], float(count - 1)
     return {kind: np.asarray(value, np.float64) for kind, value in found.items()}, df
 
 

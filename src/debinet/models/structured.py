@@ -39,13 +39,13 @@ def structured(task: Task, joint: Heldout, R_y: FloatArray, R_D: FloatArray) -> 
 
 
 def mixed_model(task: Task, joint: Heldout, R_D: FloatArray) -> PartialledOut:
-    """Take the coefficients of the learner's mixed model as they are: score `"gls"`."""
+    """Take the coefficients of the learner's mixed model as they are: method `"gls"`."""
     pilot = _mixed_model(task, joint)
     if pilot is None:
         raise OptionError(
-            "a learner with a mixed model for score='gls', and folds it has a closed form for",
+            "a learner with a mixed model for method='gls', and folds it has a closed form for",
             f"{type(task.learner).__name__} and {task.folds.label}",
-            "Use learner='wide', or score='structured'.",
+            "Use learner='wide', or method='structured'.",
         )
     g, R_y = _outcome_residual(task, joint, R_D, pilot.coef, 0)
     regression = ResidualRegression(

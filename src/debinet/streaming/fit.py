@@ -34,7 +34,7 @@ from debinet.streaming.solving import (
 )
 from debinet.streaming.spectra import Sums, decompose_sums
 
-SCORES = ("structured", "robinson", "dml2")
+METHODS = ("structured", "robinson", "dml2")
 # Rows that are kept to look at.
 _SAMPLE = 4000
 # Two columns whose correlation is this close to 1 in size are one column.
@@ -53,7 +53,7 @@ class Options:
         Weights of the linear part to choose from.
     criterion : str
         What the penalties minimize.
-    score : str
+    method : str
     seed : int
         From which the hidden units are drawn.
     """
@@ -61,7 +61,7 @@ class Options:
     width: Callable[[int], int]
     skips: tuple[float, ...]
     criterion: str
-    score: str
+    method: str
     seed: int
 
 
@@ -117,13 +117,13 @@ def fit_stream(job: Job, options: Options, runner: Runner) -> StreamFit:
     return StreamFit(schema, row_map, grams, sums, joint, solved, scores)
 
 
-def require_stream_score(score: str) -> None:
-    """Require a score that sums over rows can serve."""
-    if score not in SCORES:
+def require_stream_method(method: str) -> None:
+    """Require a method that sums over rows can serve."""
+    if method not in METHODS:
         raise OptionError(
-            f"score to be one of {list(SCORES)} for streamed data",
-            repr(score),
-            "Use score='structured' if in doubt.",
+            f"method to be one of {list(METHODS)} for streamed data",
+            repr(method),
+            "Use method='structured' if in doubt.",
         )
 
 
@@ -142,7 +142,7 @@ def _scores_of(rows: Rows, schema: Schema, scoring: Scoring) -> ScoreSums:
 
 
 def _solve(grams: FoldGrams, sums: Sums, joint: Joint, sd_y: float, options: Options) -> Solved:
-    if options.score == "structured":
+    if options.method == "structured":
         return solve_structured(grams, sums, joint, sd_y, options.criterion)
     return solve_robinson(grams, joint, sd_y)
 

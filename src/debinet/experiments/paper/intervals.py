@@ -76,7 +76,7 @@ def figure3(*, quick: bool = False) -> Drawing:
     )
     honest = PostLasso("wide", (), vcov=None, factor=FEWER_ROWS)
     methods = (
-        Method("OLS post-Lasso", Bounds(PostLasso("zero"))),
+        Method("OLS post-Lasso", Bounds(PostLasso("mean"))),
         Method("debiased Lasso", debiased_bounds),
         Method("NW post-Lasso", Bounds("kernels")),
         Method("DebiNet", Bounds(PostLasso(early_stopped(1_000))), requires=("torch",)),

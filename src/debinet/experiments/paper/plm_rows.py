@@ -21,7 +21,7 @@ FOREST = RandomForestRegressor(n_estimators=100)
 
 def plm_nn(treatment: str, network: Any) -> PartiallyLinear:
     """Return Algorithm 1: one network for y and D, residuals of the rows it was trained on."""
-    return PartiallyLinear([treatment], network, crossfit=None, score="robinson")
+    return PartiallyLinear([treatment], network, crossfit=None, method="robinson")
 
 
 def wide_kernel(features: int) -> NadarayaWatson:
@@ -34,12 +34,12 @@ def wide_kernel(features: int) -> NadarayaWatson:
 
 def plm_nw(treatment: str, kernel: NadarayaWatson) -> PartiallyLinear:
     """Return Algorithm 3: kernel regressions of y, of D and of what D leaves of y."""
-    return PartiallyLinear([treatment], kernel, crossfit=None, score="three-step")
+    return PartiallyLinear([treatment], kernel, crossfit=None, method="three-step")
 
 
 def dml(treatment: str, learner: Any) -> PartiallyLinear:
     """Return Algorithm 4 with five folds: the mean of the folds' own coefficients."""
-    return PartiallyLinear([treatment], learner, crossfit=5, score="dml1")
+    return PartiallyLinear([treatment], learner, crossfit=5, method="dml1")
 
 
 def dml_lasso(treatment: str) -> PartiallyLinear:

@@ -74,5 +74,5 @@ def own_rows(width: int) -> tuple[Method, ...]:
         Method("PLM-NW, leave-one-out", Fit(plm_nw("d1", NadarayaWatson()), vcov="iid")),
         Method("DML DT, shared splits", Fit(dml("d1", TREE))),
         Method("WideNet (our default)", Fit(PartiallyLinear(["d1"]))),
-        Method("WideNet, gls", Fit(PartiallyLinear(["d1"], score="gls"))),
+        Method("WideNet, gls", Fit(PartiallyLinear(["d1"], method="gls"))),
     )

@@ -38,7 +38,7 @@ class Architecture:
     train : str
         `"all"` layers, or only the `"first"`.
     start : str
-        `"random"` outputs, or `"zero"`: in the paper's parametrization hidden units come in pairs
+        `"random"` outputs, or `"mean"`: in the paper's parametrization hidden units come in pairs
         of equal weights and opposite signs, in the standard one the last weights are zero.
     """
 
@@ -46,7 +46,7 @@ class Architecture:
     activation: str = "relu"
     parametrization: str = "paper"
     train: str = "all"
-    start: str = "zero"
+    start: str = "mean"
 
     def __post_init__(self) -> None:
         if self.pairs and self.hidden[-1] % 2:
@@ -55,18 +55,18 @@ class Architecture:
                 repr(self.hidden),
                 "Add a unit, or use start='random'.",
             )
-        if (self.parametrization, self.train, self.start) == ("standard", "first", "zero"):
+        if (self.parametrization, self.train, self.start) == ("standard", "first", "mean"):
             raise OptionError(
                 "weights of the first layer that move",
                 "last weights that are zero and stay so (parametrization='standard', "
-                "train='first', start='zero')",
+                "train='first', start='mean')",
                 "Use start='random'.",
             )
 
     @property
     def pairs(self) -> bool:
         """Whether hidden units start in pairs that cancel."""
-        return self.parametrization == "paper" and self.start == "zero"
+        return self.parametrization == "paper" and self.start == "mean"
 
     @cached_property
     def gain(self) -> float:
@@ -102,6 +102,6 @@ def draw_weights(
     for layer, weight in enumerate(weights):
         last = layer == len(weights) - 1
         weight.mul_(((1.0 if last else architecture.gain) / weight.shape[0]) ** 0.5)
-    if architecture.start == "zero":
+    if architecture.start == "mean":
         weights[-1].zero_()
     return weights + [torch.zeros(1, size, dtype=torch.float32) for size in sizes[1:]]

@@ -44,7 +44,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         As above, or weights from N(0, gain / inputs) and biases.
     train : {"all", "first"}
         Which layers are trained.
-    start : {"zero", "random"}
+    start : {"mean", "random"}
         Whether outputs are zero before training, that is, predictions are means: hidden units come
         in pairs that cancel. The paper's is `"random"`.
     loss : {"mse", "huber"}
@@ -108,7 +108,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         module: Any | Callable[[int, int], Any] | None = None,
         parametrization: Literal["paper", "standard"] = "paper",
         train: Literal["all", "first"] = "all",
-        start: Literal["zero", "random"] = "zero",
+        start: Literal["mean", "random"] = "mean",
         loss: Literal["mse", "huber"] = "mse",
         binary: Literal["logistic", "squared"] = "logistic",
         standardize: bool | Literal["inputs"] = True,

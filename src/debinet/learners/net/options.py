@@ -20,7 +20,7 @@ _WORDS = {
     "activation": tuple(ACTIVATIONS),
     "parametrization": ("paper", "standard"),
     "train": ("all", "first"),
-    "start": ("zero", "random"),
+    "start": ("mean", "random"),
     "loss": tuple(LOSSES),
     "binary": ("logistic", "squared"),
     "optimizer": ("adam", "sgd", "gd", "nesterov"),
