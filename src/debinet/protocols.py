@@ -30,19 +30,124 @@ class Learner(Protocol):
     def predict(self, Z: Any) -> Any: ...
 
 
-@runtime_checkable
-class HeldoutLearner(Learner, Protocol):
-    """A learner that knows, without refitting, what it would have predicted for rows left out.
+@dataclass(frozen=True)
+class Pilot:
+    """A first estimate of the coefficients that is linear in the outcome.
 
-    `heldout(Z, M, folds)` fits on all rows (afterwards `predict` works) and returns the
-    predictions, of the shape of `M`, that a fit without each fold would have made for it, at the
-    tuning parameters of the fit on all rows. `folds` is always a partition of the rows in which
-    each fold is predicted from all the other rows.
+    Attributes
+    ----------
+    coef : FloatArray of shape (q,)
+    rows : FloatArray of shape (n, q)
+        `coef = rows' y`.
+    noise : float
+        Standard deviation of the noise, the q coefficients allowed for.
     """
 
-    def heldout(
-        self, Z: FloatArray, M: FloatArray, folds: Folds, sample_weight: FloatArray | None = None
-    ) -> FloatArray: ...
+    coef: FloatArray
+    rows: FloatArray
+    noise: float
+
+
+@dataclass(frozen=True)
+class StoppingCurve:
+    """Where a learner stopped, for every output.
+
+    Attributes
+    ----------
+    along : str
+        What grows along the path, such as "epochs".
+    measure : str
+        What was to be least.
+    x, value : FloatArray of shape (g, m)
+        Positions on the path, and the measure there.
+    chosen : FloatArray of shape (m,)
+        Where it stopped.
+    """
+
+    along: str
+    measure: str
+    x: FloatArray
+    value: FloatArray
+    chosen: FloatArray
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """What a fit tells about itself, as far as the learner knows.
+
+    Attributes
+    ----------
+    stopping : StoppingCurve, optional
+    noise_variance : FloatArray of shape (m,), optional
+        Variance of the noise in each output, in a row of weight one.
+    relevance : FloatArray of shape (p,) or (p, m), optional
+        Weights of the features, for all outputs or for each.
+    """
+
+    stopping: StoppingCurve | None = None
+    noise_variance: FloatArray | None = None
+    relevance: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Predictions of rows by models that did not see them.
+
+    Attributes
+    ----------
+    predictions : FloatArray of shape (n, m)
+    models : tuple
+        Fitted, to predict new rows by their average: one per fold, or one of all rows.
+    fit : object
+        What `Prepared.adjoint` and `Prepared.diagnostics` need of the fit; theirs to define.
+    """
+
+    predictions: FloatArray
+    models: tuple[Any, ...]
+    fit: Any = None
+
+
+@runtime_checkable
+class DiagnosedLearner(Learner, Protocol):
+    """A learner that, once fitted, tells about its fit."""
+
+    def diagnostics(self) -> Diagnostics: ...
+
+
+class Prepared(Protocol):
+    """A learner on given inputs Z and weights: what all fits to these rows start from."""
+
+    def hold_out(self, M: FloatArray, folds: Folds) -> HeldOut:
+        """Fit targets (n, m); predict every row from the rows outside of its fold.
+
+        At the tuning parameters of the fit to all rows. `folds` is a partition in which each fold
+        is predicted from all the other rows, or means in-sample predictions.
+        """
+
+    def gls(self, y: FloatArray, D: FloatArray) -> Pilot | None:
+        """Return the estimate of the learner's mixed model, if it has one."""
+
+    def adjoint(self, X: FloatArray, folds: Folds, held: HeldOut) -> FloatArray:
+        """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`.
+
+        Needed if there is a mixed model; held-out residuals are then linear in the target.
+        """
+
+    def diagnostics(self, held: HeldOut) -> Diagnostics:
+        """Return what a fit tells about itself."""
+
+
+@runtime_checkable
+class PreparedLearner(Learner, Protocol):
+    """A learner that predicts held-out rows in closed form.
+
+    `prepare(Z, M, weights)` does all the work that fits to the same rows share. M (n, m) are the
+    targets of the first of them.
+    """
+
+    def prepare(
+        self, Z: FloatArray, M: FloatArray, weights: FloatArray | None = None
+    ) -> Prepared: ...
 
 
 @runtime_checkable
@@ -79,39 +184,6 @@ class EnsembleLearner(Learner, Protocol):
     def weigh(
         self, predictions: FloatArray, M: FloatArray, sample_weight: FloatArray | None = None
     ) -> FloatArray: ...
-
-
-@dataclass(frozen=True)
-class Pilot:
-    """A first estimate of the coefficients that is linear in the outcome.
-
-    Attributes
-    ----------
-    coef : FloatArray of shape (q,)
-    rows : FloatArray of shape (n, q)
-        `coef = rows' y`.
-    noise : float
-        Standard deviation of the noise, the q coefficients allowed for.
-    """
-
-    coef: FloatArray
-    rows: FloatArray
-    noise: float
-
-
-@runtime_checkable
-class SmootherLearner(HeldoutLearner, Protocol):
-    """A learner whose held-out residuals are linear in the target, at its tuning parameters.
-
-    `gls(Z, y, D)` is the estimate of its mixed model. `heldout_adjoint(X, folds)` is `L' X`, where
-    `L m` are the residuals, held out by `folds`, of the single target m it was last fitted to.
-    """
-
-    def gls(
-        self, Z: FloatArray, y: FloatArray, D: FloatArray, sample_weight: FloatArray | None = None
-    ) -> Pilot: ...
-
-    def heldout_adjoint(self, X: FloatArray, folds: Folds) -> FloatArray: ...
 
 
 @runtime_checkable

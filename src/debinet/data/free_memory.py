@@ -1,4 +1,4 @@
-"""What the machine can still give, to be asked before a large matrix is made."""
+"""Free memory of the machine, to be checked before a large matrix is allocated."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from debinet.exceptions import MemoryLimitError
+
 _MEMINFO = Path("/proc/meminfo")
 _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 
 def bytes_available() -> int | None:
-    """Return what the machine, or the container, can still give; None if it does not say."""
+    """Return the free memory of the machine or the container; None if it is not known."""
     found = []
     with suppress(OSError, ValueError, IndexError):
         for line in _MEMINFO.read_text().splitlines():
@@ -30,3 +32,20 @@ def bytes_available() -> int | None:
 def gigabytes(count: int) -> str:
     """Show a number of bytes."""
     return f"{count / 1e9:.2g} GB"
+
+
+def require_free(needed: int, purpose: str, remedy: str) -> None:
+    """Raise MemoryLimitError if so many bytes are not free.
+
+    Parameters
+    ----------
+    needed : int
+    purpose : str
+        What the memory is for, such as "for 100 rows".
+    remedy : str
+    """
+    available = bytes_available()
+    if available is not None and needed > available:
+        raise MemoryLimitError(
+            f"{gigabytes(needed)} of free memory {purpose}", gigabytes(available), remedy
+        )

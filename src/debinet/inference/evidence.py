@@ -5,30 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from debinet.protocols import FloatArray
-
-
-@dataclass(frozen=True)
-class Stopping:
-    """Where the learner stopped, for every column.
-
-    Attributes
-    ----------
-    along : str
-        What grows along the path, such as "epochs".
-    measure : str
-        What was to be least.
-    x, value : FloatArray of shape (g, m)
-        Positions on the path, and the measure there.
-    chosen : FloatArray of shape (m,)
-        Where it stopped.
-    """
-
-    along: str
-    measure: str
-    x: FloatArray
-    value: FloatArray
-    chosen: FloatArray
+from debinet.protocols import FloatArray, StoppingCurve
 
 
 @dataclass(frozen=True)
@@ -52,7 +29,7 @@ class Evidence:
         Correlations of the result's residual with functions of the nuisance features.
     leftover_names : tuple of str
         Which functions.
-    stopping : Stopping, optional
+    stopping : StoppingCurve, optional
         For learners that stop.
     relevance : FloatArray of shape (p,), optional
         Weights of the nuisance features, for learners that learn them.
@@ -68,7 +45,7 @@ class Evidence:
     other_se: FloatArray | None
     leftover: FloatArray
     leftover_names: tuple[str, ...]
-    stopping: Stopping | None = None
+    stopping: StoppingCurve | None = None
     relevance: FloatArray | None = None
     relevance_names: tuple[str, ...] = ()
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from debinet.data.archive import read_archive, read_array, require
-from debinet.inference.evidence import Deferred, Evidence, Stopping
+from debinet.inference.evidence import Deferred, Evidence
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
 from debinet.inference.storage import EVIDENCE, KIND
 from debinet.inference.summed_storage import rebuild_summed
-from debinet.protocols import IntArray
+from debinet.protocols import IntArray, StoppingCurve
 
 
 def load_result(path: str | PathLike[str]) -> Inference:
@@ -114,11 +114,11 @@ def _evidence(header: dict[str, Any], archive: Any, q: int) -> Deferred:
     )
 
 
-def _stopping(header: dict[str, Any], archive: Any, q: int) -> Stopping:
+def _stopping(header: dict[str, Any], archive: Any, q: int) -> StoppingCurve:
     x = read_array(archive, "stopping_x", (None, q + 1))
     value = read_array(archive, "stopping_value", x.shape)
     chosen = read_array(archive, "stopping_chosen", (q + 1,))
-    return Stopping(str(header["along"]), str(header["measure"]), x, value, chosen)
+    return StoppingCurve(str(header["along"]), str(header["measure"]), x, value, chosen)
 
 
 def _groups(archive: Any, rows: int) -> IntArray:

@@ -9,7 +9,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import (
     ElasticNet,
@@ -20,7 +20,6 @@ from sklearn.linear_model import (
     Ridge,
     RidgeCV,
 )
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.neighbors import KNeighborsRegressor, RadiusNeighborsRegressor
 from sklearn.pipeline import Pipeline
@@ -29,7 +28,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from debinet._random import named_seed
 from debinet.exceptions import DebiNetError, LearnerError
-from debinet.protocols import FloatArray, HeldoutLearner, Learner
+from debinet.protocols import FloatArray, Learner
 
 # Learners that accept several outputs and fit each as if it were alone. They see the outputs in
 # the user's units, so that an absolute penalty such as Lasso's keeps its meaning; all other
@@ -182,20 +181,20 @@ def seeded(learner: Any, seed: int, *names: str | int) -> Any:
 
 def set_seeds(learner: Any, seed: int, *names: str | int) -> None:
     """Set every `random_state` that the user left at None, in place."""
+    states = {name: named_seed(seed, name, *names) for name in open_random_states(learner)}
+    if states:
+        learner.set_params(**states)
+
+
+def open_random_states(learner: Any) -> list[str]:
+    """Return the names of the random states that the user left at None."""
     if not hasattr(learner, "get_params"):
-        return
-    open_states = {
-        name: named_seed(seed, name, *names)
+        return []
+    return [
+        name
         for name, value in sorted(learner.get_params(deep=True).items())
         if name.split("__")[-1] == "random_state" and value is None
-    }
-    if open_states:
-        learner.set_params(**open_states)
-
-
-def closed_form(learner: Any) -> bool:
-    """Whether the learner has the `heldout` short-cut."""
-    return isinstance(learner, HeldoutLearner)
+    ]
 
 
 def guarded(learner: Any, work: Any) -> Any:
@@ -241,7 +240,7 @@ def _chain(learner: Any) -> Iterator[Any]:
         yield part
         if isinstance(part, Pipeline) and part.steps:
             part = part.steps[-1][1]
-        elif isinstance(part, BaseSearchCV):
+        elif _is_search(part):
             part = part.estimator
         elif isinstance(part, TransformedTargetRegressor):
             part = part.regressor
@@ -249,8 +248,13 @@ def _chain(learner: Any) -> Iterator[Any]:
             return
 
 
+def _is_search(learner: Any) -> bool:
+    """Whether the learner is a search over parameters, such as GridSearchCV."""
+    return isinstance(learner, MetaEstimatorMixin) and "refit" in learner.get_params(deep=False)
+
+
 def _takes_weights(learner: Any) -> bool:
-    if isinstance(learner, (BaseSearchCV, TransformedTargetRegressor)):
+    if _is_search(learner) or isinstance(learner, TransformedTargetRegressor):
         return False  # they hand arguments on: what they wrap decides
     kinds = {parameter.kind for parameter in signature(learner.fit).parameters.values()}
     return has_fit_parameter(learner, "sample_weight") or Parameter.VAR_KEYWORD in kinds

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,24 @@ from debinet.data.folds import Fold, Folds
 from debinet.exceptions import LearnerError, OptionError
 from debinet.learners.adapter import (
     FittedLearner,
-    closed_form,
     fit_learner,
     guarded,
-    set_seeds,
+    open_random_states,
+    seeded,
     weight_arguments,
 )
-from debinet.protocols import EnsembleLearner, FloatArray, FoldLearner, IntArray
+from debinet.protocols import (
+    DiagnosedLearner,
+    Diagnostics,
+    EnsembleLearner,
+    FloatArray,
+    FoldLearner,
+    HeldOut,
+    IntArray,
+    Pilot,
+    Prepared,
+    PreparedLearner,
+)
 
 
 @dataclass(frozen=True)
@@ -41,34 +51,90 @@ class Averaged:
 
 
 @dataclass(frozen=True)
-class Heldout:
-    """What cross-fitting hands on.
+class CrossFitted(HeldOut):
+    """Held-out predictions of some targets, and the models behind them.
 
     Attributes
     ----------
-    predictions : FloatArray of shape (n, m)
-        For every row, predictions by a model that did not see its fold.
-    fits : tuple of FittedLearner
-        The models behind them: one per fold, or one of all rows for closed forms.
-    learner : object
-        What to pass to cross-fit other targets on the same Z: a closed-form learner may keep its
-        factorization there.
+    models : tuple of FittedLearner
     note : str
-        What a reader of the results must know of how predictions were made.
+        What a reader of the results must know about how predictions were made.
     """
 
-    predictions: FloatArray
-    fits: tuple[FittedLearner, ...]
-    learner: Any
     note: str = ""
 
     @property
     def average(self) -> Averaged:
         """The models, to predict new rows."""
-        return Averaged(self.fits)
+        return Averaged(self.models)
 
 
-def cross_fit(
+@dataclass(frozen=True)
+class CrossFitter:
+    """A learner, rows and folds: holds any targets out.
+
+    Attributes
+    ----------
+    learner : learner
+        Unfitted.
+    Z : FloatArray of shape (n, p)
+        Controls.
+    folds : Folds
+    seed : int
+        Every model's random state is derived from it, the name of the target and the number of the
+        fold, so the result does not depend on `n_jobs`.
+    weights : FloatArray of shape (n,), optional
+    n_jobs : int, optional
+        Folds fitted at the same time, in threads unless a joblib context says otherwise.
+    groups : IntArray of shape (n, 1) or (n, 2), optional
+        Clusters, for learners that split rows themselves.
+    prepared : Prepared, optional
+        The learner's closed form for these rows. Without one it is fitted again without each fold.
+    """
+
+    learner: Any
+    Z: FloatArray
+    folds: Folds
+    seed: int
+    weights: FloatArray | None = None
+    n_jobs: int | None = None
+    groups: IntArray | None = None
+    prepared: Prepared | None = None
+
+    @property
+    def label(self) -> str:
+        """The learner and the folds, in words."""
+        return f"{type(self.learner).__name__} and {self.folds.label}"
+
+    def hold_out(self, M: FloatArray, *names: str | int) -> CrossFitted:
+        """Predict every row of targets (n, m); `names` tell random states of fits apart."""
+        if self.prepared is not None:
+            return _in_closed_form(self, self.prepared, M)
+        seed = named_seed(self.seed, *names) if names else self.seed
+        if isinstance(self.learner, EnsembleLearner):
+            return _stacked(self, M, seed)
+        if isinstance(self.learner, FoldLearner):
+            return _all_folds_at_once(self, M, seed)
+        return _fold_by_fold(self, M, seed)
+
+    def gls(self, y: FloatArray, D: FloatArray) -> Pilot | None:
+        """Return the estimate of the learner's mixed model, if it has one."""
+        return None if self.prepared is None else self.prepared.gls(y, D)
+
+    def adjoint(self, X: FloatArray, held: HeldOut) -> FloatArray:
+        """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`."""
+        assert self.prepared is not None
+        return self.prepared.adjoint(X, self.folds, held)
+
+    def diagnostics(self, held: CrossFitted) -> Diagnostics:
+        """Return what the first model tells about itself."""
+        if self.prepared is not None:
+            return self.prepared.diagnostics(held)
+        model = held.models[0].models[0]
+        return model.diagnostics() if isinstance(model, DiagnosedLearner) else Diagnostics()
+
+
+def make_cross_fitter(
     learner: Any,
     Z: FloatArray,
     M: FloatArray,
@@ -78,70 +144,54 @@ def cross_fit(
     weights: FloatArray | None = None,
     n_jobs: int | None = None,
     groups: IntArray | None = None,
-) -> Heldout:
-    """Predict every row of M from models fitted without its fold.
+    name: str | None = None,
+    before: CrossFitter | None = None,
+) -> CrossFitter:
+    """Prepare to cross-fit targets, those of M (n, m) first.
 
     Parameters
     ----------
-    learner : learner
-        Multi-output learners are fitted once per fold for all columns, others once per column;
-        those with a `heldout` method are fitted once.
-    Z : FloatArray of shape (n, p - q)
-        Nuisance features.
+    learner, Z, folds, seed, weights, n_jobs, groups
+        As in `CrossFitter`.
     M : FloatArray of shape (n, m)
-        Targets.
-    folds : Folds
-        Who is held out with whom.
-    seed : int
-        Every model's random state is derived from it and the number of its fold, so the result
-        does not depend on `n_jobs`.
-    weights : FloatArray of shape (n,), optional
-        Sample weights.
-    n_jobs : int, optional
-        Folds fitted at the same time, in threads unless a joblib context says otherwise.
-    groups : IntArray of shape (n, 1) or (n, 2), optional
-        Clusters, for learners that split rows themselves.
+    name : str, optional
+        Of these targets, as in `CrossFitter.hold_out`.
+    before : CrossFitter, optional
+        Of the same learner and rows with other folds. What it prepared is used again unless it was
+        drawn at random.
     """
     _require_jobs(n_jobs)
-    job = _Job(learner, Z, M, seed, weights, groups)
-    if closed_form(learner) and (folds.complementary or folds.in_sample):
-        return _in_closed_form(job, folds)
-    if isinstance(learner, EnsembleLearner):
-        return _stacked(job, folds, n_jobs)
-    if isinstance(learner, FoldLearner):
-        return _all_folds_at_once(job, folds)
-    # Threads: the same numerical libraries with the same settings as one worker, so the same
-    # bits, and no copies of the data.
-    work = (delayed(_predict_fold)(job, fold, k) for k, fold in enumerate(folds))
-    done = Parallel(n_jobs=n_jobs, prefer="threads")(work)
-    predictions = np.empty_like(M)
-    for fold, (fold_predictions, _) in zip(folds, done, strict=True):
-        predictions[fold.test] = fold_predictions
-    return Heldout(predictions, tuple(fit for _, fit in done), learner)
+    fitter = CrossFitter(learner, Z, folds, seed, weights, n_jobs, groups)
+    if not (has_closed_form(learner) and (folds.complementary or folds.in_sample)):
+        return fitter
+    if before is not None and before.prepared is not None and not open_random_states(learner):
+        return replace(fitter, prepared=before.prepared)
+    weight_arguments(learner, weights)
+    model = seeded(learner, seed if name is None else named_seed(seed, name), "joint")
+    return replace(fitter, prepared=guarded(model, lambda: model.prepare(Z, M, weights)))
 
 
-@dataclass(frozen=True)
-class _Job:
-    """The arguments of `cross_fit` that all folds share."""
+def cross_fit(
+    learner: Any, Z: FloatArray, M: FloatArray, folds: Folds, **options: Any
+) -> CrossFitted:
+    """Predict every row of M (n, m) from models fitted without its fold.
 
-    learner: Any
-    Z: FloatArray
-    M: FloatArray
-    seed: int
-    weights: FloatArray | None
-    groups: IntArray | None
+    Parameters
+    ----------
+    learner, Z, M, folds, **options
+        As in `make_cross_fitter`.
+    """
+    return make_cross_fitter(learner, Z, M, folds, **options).hold_out(M)
 
 
-def _predict_fold(job: _Job, fold: Fold, number: int) -> tuple[FloatArray, FittedLearner]:
-    train = fold.train(len(job.Z))
-    fit = fit_learner(
-        job.learner,
-        job.Z[train],
-        job.M[train],
-        seed=named_seed(job.seed, "fold", number),
-        weights=None if job.weights is None else job.weights[train],
-    )
-    return fit.predict(job.Z[fold.test]), fit
+def has_closed_form(learner: Any) -> bool:
+    """Whether the learner predicts held-out rows without refits."""
+    return isinstance(learner, PreparedLearner)
+
+
+def fold_seeds(seed: int, count: int) -> list[int]:
+    """Return the random states of the models of all folds, as separate fits would have them."""
+    return [named_seed(named_seed(seed, "fold", k), "random_state", "joint") for k in range(count)]
 
 
 @dataclass(frozen=True)
@@ -165,89 +215,94 @@ class Weighted:
         return np.asarray(np.einsum("km,knm->nm", self.weights, found))
 
 
-def _stacked(job: _Job, folds: Folds, n_jobs: int | None) -> Heldout:
-    if folds.in_sample:
+def _in_closed_form(fitter: CrossFitter, prepared: Prepared, M: FloatArray) -> CrossFitted:
+    held = guarded(fitter.learner, lambda: prepared.hold_out(M, fitter.folds))
+    predictions = np.asarray(held.predictions, dtype=np.float64)
+    if predictions.shape != M.shape or not np.isfinite(predictions).all():
+        what = "NaN or infinity" if predictions.shape == M.shape else str(predictions.shape)
+        raise LearnerError(
+            f"finite held-out predictions of shape {M.shape}",
+            f"{what} from {type(fitter.learner).__name__}",
+            "Check the learner's prepare method with debinet.testing.check_learner.",
+        )
+    fits = tuple(FittedLearner((model,), np.ones(M.shape[1])) for model in held.models)
+    return CrossFitted(predictions, fits, held.fit)
+
+
+def _fold_by_fold(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFitted:
+    # Threads: the same numerical libraries with the same settings as one worker, so the same
+    # bits, and no copies of the data.
+    work = (delayed(_predict_fold)(fitter, M, fold, seed, k) for k, fold in enumerate(fitter.folds))
+    done = Parallel(n_jobs=fitter.n_jobs, prefer="threads")(work)
+    predictions = np.empty_like(M)
+    for fold, (fold_predictions, _) in zip(fitter.folds, done, strict=True):
+        predictions[fold.test] = fold_predictions
+    return CrossFitted(predictions, tuple(fit for _, fit in done))
+
+
+def _predict_fold(
+    fitter: CrossFitter, M: FloatArray, fold: Fold, seed: int, number: int
+) -> tuple[FloatArray, FittedLearner]:
+    train = fold.train(len(M))
+    fit = fit_learner(
+        fitter.learner,
+        fitter.Z[train],
+        M[train],
+        seed=named_seed(seed, "fold", number),
+        weights=None if fitter.weights is None else fitter.weights[train],
+    )
+    return fit.predict(fitter.Z[fold.test]), fit
+
+
+def _stacked(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFitted:
+    if fitter.folds.in_sample:
         raise OptionError(
             "held-out predictions to weight learners by",
             "crossfit=None, whose predictions are of the training rows",
             "Use crossfit='auto' or a number of folds.",
         )
-    own = getattr(job.learner, "random_state", None)
-    seed = job.seed if own is None else root_seed(own)
-    parts = tuple(
+    own = getattr(fitter.learner, "random_state", None)
+    seed = seed if own is None else root_seed(own)
+    members = fitter.learner.members(len(M))
+    parts = [
         cross_fit(
             member,
-            job.Z,
-            job.M,
-            folds,
+            fitter.Z,
+            M,
+            fitter.folds,
             seed=named_seed(seed, "member", k),
-            weights=job.weights,
-            n_jobs=n_jobs,
-            groups=job.groups,
+            weights=fitter.weights,
+            n_jobs=fitter.n_jobs,
+            groups=fitter.groups,
         )
-        for k, member in enumerate(job.learner.members(len(job.Z)))
-    )
+        for k, member in enumerate(members)
+    ]
     predictions = np.array([part.predictions for part in parts])
-    weights = job.learner.weigh(predictions, job.M, job.weights)
-    names = [type(part.learner).__name__ for part in parts]
-    fit = FittedLearner(
-        (Weighted(tuple(part.average for part in parts), weights),), np.ones(job.M.shape[1])
-    )
+    weights = fitter.learner.weigh(predictions, M, fitter.weights)
     combined = np.asarray(np.einsum("km,knm->nm", weights, predictions))
-    return Heldout(combined, (fit,), job.learner, _describe(names, weights))
-
-
-def _describe(names: list[str], weights: FloatArray) -> str:
+    model = Weighted(tuple(part.average for part in parts), weights)
     shown = ", ".join(
-        f"{name} {mean:.2f}" for name, mean in zip(names, weights.mean(axis=1), strict=True)
+        f"{type(member).__name__} {mean:.2f}"
+        for member, mean in zip(members, weights.mean(axis=1), strict=True)
     )
-    return f"weights of the stacked learners, averaged over outputs: {shown}"
+    note = f"weights of the stacked learners, averaged over outputs: {shown}"
+    return CrossFitted(combined, (FittedLearner((model,), np.ones(M.shape[1])),), note=note)
 
 
-def _all_folds_at_once(job: _Job, folds: Folds) -> Heldout:
-    rows = [fold.train(len(job.Z)) for fold in folds]
-    arguments: dict[str, Any] = {**weight_arguments(job.learner, job.weights)}
-    if job.groups is not None:
-        arguments["groups"] = job.groups[:, 0]
-    seeds = fold_seeds(job.seed, len(rows))
+def _all_folds_at_once(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFitted:
+    rows = [fold.train(len(M)) for fold in fitter.folds]
+    arguments: dict[str, Any] = {**weight_arguments(fitter.learner, fitter.weights)}
+    if fitter.groups is not None:
+        arguments["groups"] = fitter.groups[:, 0]
+    seeds = fold_seeds(seed, len(rows))
     models = guarded(
-        job.learner, lambda: job.learner.fit_folds(job.Z, job.M, rows, seeds, **arguments)
+        fitter.learner, lambda: fitter.learner.fit_folds(fitter.Z, M, rows, seeds, **arguments)
     )
-    fits = tuple(FittedLearner((model,), np.ones(job.M.shape[1])) for model in models)
-    predictions = np.empty_like(job.M)
-    for fold, fit in zip(folds, fits, strict=True):
-        predictions[fold.test] = fit.predict(job.Z[fold.test])
-    return Heldout(predictions, fits, job.learner)
-
-
-def fold_seeds(seed: int, count: int) -> list[int]:
-    """Return the random states of the models of all folds, as separate fits would have them."""
-    return [named_seed(named_seed(seed, "fold", k), "random_state", "joint") for k in range(count)]
-
-
-def _in_closed_form(job: _Job, folds: Folds) -> Heldout:
-    # A shallow copy, not a clone: a factorization of this very Z may be at hand.
-    model = copy(job.learner)
-    set_seeds(model, job.seed, "joint")
-    arguments = weight_arguments(model, job.weights)
-    if folds.in_sample:
-        guarded(model, lambda: model.fit(job.Z, job.M, **arguments))
-        predictions = guarded(model, lambda: np.reshape(model.predict(job.Z), job.M.shape))
-    else:
-        predictions = guarded(
-            model, lambda: np.asarray(model.heldout(job.Z, job.M, folds, **arguments), float)
-        )
-    width: int = job.M.shape[1]
-    if predictions.shape != job.M.shape or not np.isfinite(predictions).all():
-        what = "NaN or infinity" if predictions.shape == job.M.shape else str(predictions.shape)
-        raise LearnerError(
-            f"finite held-out predictions of shape {job.M.shape}",
-            f"{what} from {type(model).__name__}.heldout",
-            "Check the learner's heldout method with debinet.testing.check_learner.",
-        )
-    # Other targets on the same Z are to see the same network.
-    kept = model.keep_relevance() if hasattr(model, "keep_relevance") else model
-    return Heldout(predictions, (FittedLearner((model,), np.ones(width)),), kept)
+    fits = tuple(FittedLearner((model,), np.ones(M.shape[1])) for model in models)
+    predictions = np.empty_like(M)
+    for fold, fit in zip(fitter.folds, fits, strict=True):
+        predictions[fold.test] = fit.predict(fitter.Z[fold.test])
+    return CrossFitted(predictions, fits)
 
 
 def _require_jobs(n_jobs: int | None) -> None:

@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError
-from debinet.protocols import FloatArray
+from debinet.learners.closed_form import ClosedForm
+from debinet.protocols import FloatArray, HeldOut
 
 
 class MeanLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -38,26 +39,34 @@ class MeanLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the means, once for every row of Z."""
         return np.repeat(np.asarray(self.mean_)[None], len(Z), axis=0)
 
-    def heldout(
-        self, Z: FloatArray, M: FloatArray, folds: Folds, sample_weight: FloatArray | None = None
-    ) -> FloatArray:
-        """Return, for every row, the mean over the rows outside of its fold."""
-        self.fit(Z, M, sample_weight)
-        weights = np.ones(len(M)) if sample_weight is None else sample_weight
-        codes = folds.codes()
-        sums = np.zeros((len(folds), M.shape[1]))
-        np.add.at(sums, codes, weights[:, None] * M)
-        mass = np.bincount(codes, weights, minlength=len(folds))[:, None]
-        left = mass.sum() - mass
-        if (left <= 0).any():
-            raise FoldError(
-                "rows of positive weight outside of every fold", "none", "Use more folds."
-            )
-        others: FloatArray = (sums.sum(axis=0) - sums) / left
-        return others[codes]
+    def prepare(
+        self,
+        Z: FloatArray,  # noqa: ARG002
+        M: FloatArray,  # noqa: ARG002
+        weights: FloatArray | None = None,
+    ) -> ClosedForm:
+        """Return the closed form for rows of these weights."""
+        return ClosedForm(lambda M, folds: _held_out_means(M, folds, weights))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.regressor_tags.poor_score = True
         return tags
+
+
+def _held_out_means(M: FloatArray, folds: Folds, weights: FloatArray | None) -> HeldOut:
+    """Return, for every row, the mean over the rows outside of its fold."""
+    model = MeanLearner().fit(M, M, weights)
+    if folds.in_sample:
+        return HeldOut(model.predict(M), (model,))
+    mass_of = np.ones(len(M)) if weights is None else weights
+    codes = folds.codes()
+    sums = np.zeros((len(folds), M.shape[1]))
+    np.add.at(sums, codes, mass_of[:, None] * M)
+    mass = np.bincount(codes, mass_of, minlength=len(folds))[:, None]
+    left = mass.sum() - mass
+    if (left <= 0).any():
+        raise FoldError("rows of positive weight outside of every fold", "none", "Use more folds.")
+    others: FloatArray = (sums.sum(axis=0) - sums) / left
+    return HeldOut(others[codes], (model,))

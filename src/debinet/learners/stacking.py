@@ -105,8 +105,8 @@ class Stack(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
             named_generator(seed, "folds"),
         )
         stacked = cross_fit(self, Z, targets, folds, seed=seed, weights=weights)
-        self.weights_ = stacked.fits[0].models[0].weights
-        self._combined, self._flat = stacked.fits[0], M.ndim == 1
+        self.weights_ = stacked.models[0].models[0].weights
+        self._combined, self._flat = stacked.models[0], M.ndim == 1
         return self
 
     def predict(self, Z: Any) -> FloatArray:

@@ -12,7 +12,7 @@ from debinet.data.crossfit import make_folds
 from debinet.data.dataset import Dataset
 from debinet.exceptions import OptionError
 from debinet.inference.infer import infer
-from debinet.inference.scores import pooled
+from debinet.inference.methods import pooled
 from debinet.learners.crossfitting import fold_seeds
 from debinet.learners.net.net import Net
 from debinet.learners.torch_extra import require_torch

@@ -12,10 +12,10 @@ from debinet._random import named_generator, named_seed
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import DebiNetError
-from debinet.inference.evidence import Deferred, Evidence, Stopping
-from debinet.inference.scores import pooled
+from debinet.inference.evidence import Deferred, Evidence
+from debinet.inference.methods import pooled
 from debinet.learners.adapter import fit_learner
-from debinet.models.partialled import PartialledOut
+from debinet.models.partialling import PartialledOut
 from debinet.protocols import FloatArray, IntArray
 
 # Rows to train on or to predict for the other kind of residuals: enough for a ratio of variances.
@@ -54,30 +54,14 @@ def gather(data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed:
         other_se=se,
         leftover=leftover,
         leftover_names=names,
-        stopping=_stopping(part),
-        relevance=_relevance(part),
+        stopping=part.diagnostics.stopping,
+        relevance=_relevance(part.diagnostics.relevance),
         relevance_names=data.schema.control_names,
     )
 
 
-def _stopping(part: PartialledOut) -> Stopping | None:
-    """Return where the first model stopped, for networks, wide or trained."""
-    model = part.joint.fits[0].models[0]
-    if hasattr(model, "stopping_path"):
-        path = model.stopping_path()
-        return Stopping(
-            "effective degrees of freedom", model.tune.upper(), path.dof, path.criterion, model.dof_
-        )
-    held = getattr(getattr(model, "history_", None), "held_loss", None)
-    if held is None or not len(held):
-        return None
-    epochs = np.tile(np.arange(1.0, len(held) + 1)[:, None], held.shape[1])
-    return Stopping("epochs", "held-out loss", epochs, held, model.best_epoch_.astype(np.float64))
-
-
-def _relevance(part: PartialledOut) -> FloatArray | None:
+def _relevance(found: FloatArray | None) -> FloatArray | None:
     """Return the weights of the features, the largest of all outputs', if any were learned."""
-    found = getattr(part.joint.fits[0].models[0], "relevance_", None)
     if found is None or (found == 1).all():
         return None
     return np.asarray(found if found.ndim == 1 else found.max(axis=1))
@@ -107,10 +91,10 @@ def _seen(
 ) -> tuple[IntArray, FloatArray | None]:
     """Return residuals of rows that the first model of cross-fitting was trained on."""
     rows = np.arange(len(data.M)) if folds.singletons else folds.blocks[0].train(len(data.M))
-    if len(part.joint.fits) == 1:
+    if len(part.joint.models) == 1:
         rows = np.arange(len(data.M))
     rows = named_generator(seed, "rows").permutation(rows)[:_MOST_ROWS]
-    return rows, data.M[rows] - part.joint.fits[0].predict(data.Z[rows])
+    return rows, data.M[rows] - part.joint.models[0].predict(data.Z[rows])
 
 
 def _estimate(

@@ -1,53 +1,94 @@
-"""Partialling out: cross-fit the nuisance functions, form residuals, solve for the coefficients."""
+"""Partialling out: cross-fit `E([y, D] | Z)`, form residuals, solve for the coefficients."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
+from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import OptionError
-from debinet.inference.regression import require_identified
-from debinet.inference.scores import fold_averaged, pooled
-from debinet.learners.crossfitting import Heldout
-from debinet.models.partialled import PartialledOut, Task
-from debinet.models.structured import mixed_model, structured
-from debinet.protocols import FloatArray
+from debinet.inference.methods import WeightedRows, solve
+from debinet.inference.regression import ResidualRegression, require_identified
+from debinet.learners.crossfitting import Averaged, CrossFitted, CrossFitter
+from debinet.protocols import Diagnostics, FloatArray
 
 METHODS = ("structured", "gls", "robinson", "three-step", "dml1", "dml2")
 
 
-def partial_out(task: Task, method: str) -> PartialledOut:
+@dataclass(frozen=True)
+class ConditionalMeans:
+    """What predictions need of one repetition, and nothing of the training rows besides.
+
+    Attributes
+    ----------
+    joint : Averaged
+        Models of `E([y, D] | Z)`.
+    g : Averaged, optional
+        Models of `g(Z) = E(y - D pilot | Z)` for the structured method.
+    pilot : FloatArray of shape (q,), optional
+        The coefficients for which `g` was learned.
+    """
+
+    joint: Averaged
+    g: Averaged | None = None
+    pilot: FloatArray | None = None
+
+    def __call__(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return `E(y|Z)` (n,) and `E(D|Z)` (n, q) for new rows."""
+        means = self.joint.predict(Z)
+        m_y, m_D = means[:, 0], means[:, 1:]
+        if self.g is not None and self.pilot is not None:
+            m_y = self.g.predict(Z)[:, 0] + m_D @ self.pilot
+        return m_y, m_D
+
+
+@dataclass(frozen=True)
+class PartialledOut:
+    """One repetition of cross-fitting, solved.
+
+    Attributes
+    ----------
+    regression : ResidualRegression
+        Residuals of all n rows and the coefficients.
+    joint : CrossFitted
+        Of y and D.
+    diagnostics : Diagnostics
+        Of the models behind `joint`.
+    means : ConditionalMeans
+    """
+
+    regression: ResidualRegression
+    joint: CrossFitted
+    diagnostics: Diagnostics
+    means: ConditionalMeans
+
+
+def partial_out(fitter: CrossFitter, data: Dataset, method: str) -> PartialledOut:
     """Run one repetition of the procedure named by `method`."""
-    data = task.data
-    joint = task.cross_fit(task.learner, data.M, "joint")
-    residuals = data.M - joint.predictions
-    R_y, R_D = residuals[:, 0], residuals[:, 1:]
-    require_identified(R_D, data.D, data.schema.treatment_names, data.weights)
-    if method == "structured":
-        return structured(task, joint, R_y, R_D)
-    if method == "gls":
-        return mixed_model(task, joint, R_D)
-    if method == "dml1":
-        blocks = [fold.test for fold in task.folds]
-        return PartialledOut(fold_averaged(R_y, R_D, blocks, data.weights), joint)
-    regression = replace(pooled(R_y, R_D, data.weights), D_noise=_noise_in_treatments(joint))
-    if method == "three-step":
-        # The paper's Algorithm 3: predictions are D coef + f(Z), f a regression of its own.
-        left = data.y - data.D @ regression.coef
-        f = task.cross_fit(joint.learner, left[:, None], "three-step")
-        return PartialledOut(regression, joint, f, regression.coef)
-    return PartialledOut(regression, joint)
-
-
-def _noise_in_treatments(joint: Heldout) -> FloatArray | None:
-    """Return the variances (q,) of D given Z, if the learner estimates them in one fit."""
-    models = joint.fits[0].models
-    noise = getattr(models[0], "noise_variance_", None) if len(models) == 1 else None
-    return None if noise is None or len(joint.fits) > 1 else np.asarray(noise[1:])
+    joint = fitter.hold_out(data.M, "joint")
+    diagnostics = fitter.diagnostics(joint)
+    M = data.M
+    R = M - joint.predictions
+    require_identified(R[:, 1:], data.D, data.schema.treatment_names, data.weights)
+    rows = WeightedRows(data.weights, [fold.test for fold in fitter.folds])
+    solved = solve(method, fitter, rows, M, R)
+    noise = diagnostics.noise_variance if len(joint.models) == 1 else None
+    apart = method in {"robinson", "three-step", "dml2"}
+    regression = ResidualRegression(
+        solved.R_y,
+        R[:, 1:],
+        solved.coef,
+        data.weights,
+        influence=solved.influence,
+        least_squares=method != "gls",
+        noise=solved.noise,
+        D_noise=noise[1:] if apart and noise is not None else None,
+    )
+    g = None if solved.g is None else solved.g.average
+    means = ConditionalMeans(joint.average, g, solved.pilot)
+    return PartialledOut(regression, joint, diagnostics, means)
 
 
 def require_method(method: Any, repetitions: Sequence[Folds]) -> None:

@@ -8,28 +8,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from debinet._random import RandomState, named_generator, named_seed, root_seed
-from debinet.data.crossfit import make_folds
+from debinet._random import RandomState, root_seed
 from debinet.data.dataset import Dataset
-from debinet.data.folds import Folds
 from debinet.data.same_columns import read_same_columns
+from debinet.data.schema import Schema
 from debinet.exceptions import OptionError
-from debinet.inference.infer import infer
-from debinet.learners.adapter import closed_form, guarded
-from debinet.learners.named import needs_controls, resolve_learner
-from debinet.models.gathering import defer_evidence
-from debinet.models.partialled import PartialledOut, Task
-from debinet.models.partialling import partial_out, require_method
+from debinet.learners.named import needs_controls
+from debinet.models.estimate import Fitted, Options, estimate
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# More coefficients per row than this leave little to judge the noise by (docs/decisions/0011).
-CROWDED = 0.25
 
 
 class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -132,43 +124,13 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             sample_weight=sample_weight,
             needs_controls=needs_controls(self.learner),
         )
-        resolved = resolve_learner(self.learner, data.n)
-        learner = resolved.learner
-        seed, method = root_seed(self.random_state), self.method
-        repetitions = make_folds(
-            self.crossfit,
-            data.n,
-            named_generator(seed, "folds"),
-            groups=data.groups,
-            # One row has no coefficients of its own to average.
-            closed_form=closed_form(learner) and method != "dml1",
-            data=(data.D, data.Z, data.y),
+        options = Options(
+            self.learner, self.method, self.crossfit, self.n_jobs, root_seed(self.random_state)
         )
-        require_method(method, repetitions)
-        fresh = guarded(learner, lambda: clone(learner, safe=False))
-        parts = tuple(
-            partial_out(Task(data, fresh, folds, named_seed(seed, k), self.n_jobs), method)
-            for k, folds in enumerate(repetitions)
-        )
-        result = infer(
-            [part.regression for part in parts],
-            data.schema.treatment_names,
-            _default_vcov(method, data, parts),
-            method="Partially linear model",
-            outcome=data.outcome,
-            facts=_facts(data, learner, repetitions, method),
-            notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
-            groups=data.groups,
-            seed=seed,
-            evidence=defer_evidence(data, parts[0], repetitions[0], fresh, seed),
-        )
-        for part in parts:
-            part.forget()
+        fitted = estimate(data, options)
         # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
         validate_data(self, X, skip_check_array=True)
-        self._means = tuple(part.means for part in parts)
-        self._schema, self.result_ = data.schema, result
-        self.coef_ = result.estimate.copy()
+        self._take(fitted, data.schema)
         return self
 
     def fit_stream(
@@ -236,20 +198,19 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         found = stream(data, request)
         self.n_features_in_ = len(found.schema.names)
         self.feature_names_in_ = np.array(found.schema.names, dtype=object)
-        self._means, self._schema, self.result_ = (found.means,), found.schema, found.result
-        self.coef_ = found.result.estimate.copy()
+        self._take(Fitted(found.result, (found.means,)), found.schema)
         return self
 
     def predict(self, X: Any) -> FloatArray:
         """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
         D, Z = self._split(X)
-        m_y, m_D = self._conditional_means(Z)
+        m_y, m_D = self._fitted.conditional_means(Z)
         return m_y + (D - m_D) @ self.result_.estimate
 
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         _, Z = self._split(X)
-        m_y, m_D = self._conditional_means(Z)
+        m_y, m_D = self._fitted.conditional_means(Z)
         return m_y - m_D @ self.result_.estimate
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -266,7 +227,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         With `relevance="per-output"` a frame, with a column for y and for every treatment.
         """
         check_is_fitted(self, "result_")
-        learner = self._means[0].joint.fits[0].models[0]
+        learner = self._fitted.means[0].joint.fits[0].models[0]
         scale: FloatArray = learner.relevance_  # AttributeError for learners that have none
         features = list(self._schema.control_names)
         if scale.ndim == 1:
@@ -284,49 +245,6 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         table = read_same_columns(self, X, self._schema.names)
         return self._schema.split(table)
 
-    def _conditional_means(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        m_y, m_D = zip(*(means(Z) for means in self._means), strict=True)
-        return np.mean(m_y, axis=0), np.mean(m_D, axis=0)
-
-
-def _default_vcov(method: str, data: Dataset, parts: Sequence[PartialledOut]) -> str:
-    # The covariance of the whole procedure where there is one (docs/decisions/0008).
-    if all(part.regression.influence is not None for part in parts):
-        return "full"
-    if data.groups is not None:
-        return "cluster"
-    # HC0 is the variance that double machine learning was published with.
-    return "HC0" if method in {"dml1", "dml2"} else "HC3"
-
-
-def _facts(
-    data: Dataset, learner: Any, repetitions: Sequence[Folds], method: str
-) -> dict[str, str]:
-    times = f", {len(repetitions)} times, median" if len(repetitions) > 1 else ""
-    return {
-        "model": f"{data.outcome} = D b + f(Z) + e",
-        "rows": f"{data.n if data.weights is None else np.count_nonzero(data.weights)}",
-        "columns": f"{data.D.shape[1]} of interest (D), {data.Z.shape[1]} nuisance (Z)",
-        "learner": type(learner).__name__,
-        "cross-fitting": repetitions[0].label + times,
-        "method": method,
-    }
-
-
-def _notes(
-    data: Dataset, repetitions: Sequence[Folds], of_learner: Sequence[str]
-) -> tuple[str, ...]:
-    notes = [*data.schema.notes, *(note for note in of_learner if note)]
-    if repetitions[0].in_sample:
-        notes.append(
-            "residuals are in-sample: intervals are too narrow if the learner fits noise; "
-            "crossfit='auto' protects against that"
-        )
-    if data.weights is not None:
-        notes.append("rows are weighted")
-    if data.D.shape[1] > CROWDED * data.n and data.Z.shape[1]:
-        notes.append(
-            f"{data.D.shape[1]} coefficients from {data.n} rows: if much of f cannot be learned, "
-            "intervals cover less often than they say"
-        )
-    return tuple(notes)
+    def _take(self, fitted: Fitted, schema: Schema) -> None:
+        self._fitted, self._schema = fitted, schema
+        self.result_, self.coef_ = fitted.result, fitted.result.estimate.copy()

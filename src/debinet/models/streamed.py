@@ -23,13 +23,10 @@ from debinet.learners.arguments import one_of, whole_number
 from debinet.learners.crossfitting import Averaged
 from debinet.learners.named import wide_features
 from debinet.learners.tangent import TangentNet
-from debinet.learners.tangent.predictor import Predictor
-from debinet.learners.tangent.solution import Tuning
-from debinet.learners.tangent.tuning import CRITERIA
-from debinet.learners.wide.skips import skip_weights
-from debinet.models.partialled import ConditionalMeans
+from debinet.learners.tangent.feature_learner import CRITERIA
+from debinet.models.partialling import ConditionalMeans
 from debinet.models.streamed_result import streamed_result
-from debinet.protocols import FloatArray
+from debinet.protocols import HeldOut
 from debinet.streaming.checkpoint import Checkpoint, frames_digest
 from debinet.streaming.distributed import (
     DaskRunner,
@@ -38,10 +35,9 @@ from debinet.streaming.distributed import (
     open_dask_frame,
     running_client,
 )
-from debinet.streaming.fit import Options, StreamFit, fit_stream, require_stream_method
+from debinet.streaming.fit import StreamFit, StreamOptions, fit_stream, require_stream_method
 from debinet.streaming.layout import Layout, require_roles
 from debinet.streaming.running import Job, LocalRunner, Runner, read_workers
-from debinet.streaming.spectra import hold_out
 
 _FOLDS = 5
 
@@ -108,7 +104,7 @@ def stream(data: Any, request: Request) -> Streamed:
         )
         fit = fit_stream(Job(source.pieces, layout), options, runner)
         label = source.label
-    means = _conditional_means(fit, net)
+    means = _conditional_means(fit)
     result = streamed_result(fit, layout, request.method, request.seed, label)
     if checkpoint is not None:
         checkpoint.remove()
@@ -188,20 +184,20 @@ def _network(request: Request) -> TangentNet:
     return net
 
 
-def _options(net: TangentNet, request: Request) -> Options:
+def _options(net: TangentNet, request: Request) -> StreamOptions:
     named = isinstance(request.learner, str)
     width = net.width
-    return Options(
+    return StreamOptions(
+        net=net,
         width=wide_features if named else (lambda _: int(width)),
-        skips=skip_weights(net.skip),
-        criterion=net.tune,
+        skips=net.skip_weights(),
         method=request.method,
         seed=root_seed(net.random_state),
     )
 
 
 def _checkpoint(
-    request: Request, source: Source, layout: Layout, options: Options, client: Any
+    request: Request, source: Source, layout: Layout, options: StreamOptions, client: Any
 ) -> Checkpoint | None:
     if request.checkpoint is None:
         return None
@@ -214,42 +210,15 @@ def _checkpoint(
         raise OptionError(
             "checkpoint to be a file in a folder that exists", str(path), "Give another path."
         )
-    plan = (layout, options.width(source.rows), options.skips, options.criterion, options.method)
+    plan = (layout, options.width(source.rows), options.skips, options.net.tune, options.method)
     data = (source.fingerprint, frames_digest(source, layout.columns))
     return Checkpoint(path, digest(data, plan, options.seed))
 
 
-def _conditional_means(fit: StreamFit, net: TangentNet) -> ConditionalMeans:
-    targets = fit.row_map.targets
-    c = targets.mean.size
-    maps = np.hstack([one.fitted(np.eye(c)[:, [j]]) for j, one in enumerate(fit.joint.held)])
-    weights = Predictor(
-        fit.row_map.units, maps[:-1] * targets.sd, targets.mean + maps[-1] * targets.sd
-    )
-    joint = _adopted(net, fit, fit.joint.tuning, weights, targets.sd**2)
-    if fit.solved.g is None or fit.solved.pilot is None:
-        return ConditionalMeans(joint, None, None)
-    pilot = fit.solved.pilot / targets.sd[1:]
-    v = np.concatenate([[targets.sd[0]], -fit.solved.pilot])[:, None]
-    maps = hold_out(fit.sums, fit.solved.g, 0).fitted(v)
-    level = targets.mean[:1] - targets.mean[1:] @ pilot
-    weights = Predictor(fit.row_map.units, maps[:-1], level + maps[-1])
-    return ConditionalMeans(joint, _adopted(net, fit, fit.solved.g, weights, np.ones(1)), pilot)
+def _conditional_means(fit: StreamFit) -> ConditionalMeans:
+    g = None if fit.solved.g is None else _averaged(fit.solved.g)
+    return ConditionalMeans(_averaged(fit.joint), g, fit.solved.pilot)
 
 
-def _adopted(
-    net: TangentNet, fit: StreamFit, tuning: Tuning, predictor: Predictor, unit: FloatArray
-) -> Averaged:
-    """Return the network with weights that were found in passes, as one in memory would be."""
-    twin = copy(net)
-    twin.width = fit.row_map.units.width
-    twin.adopt(
-        predictor,
-        time=tuning.time,
-        spectrum_of=tuning.spectrum_of,
-        skips=[spectrum.skip for spectrum in fit.sums.spectra],
-        noise_variance=tuning.noise * unit,
-        dof=tuning.dof,
-        path=tuning.path,
-    )
-    return Averaged((FittedLearner((twin,), np.ones(predictor.intercept.size)),))
+def _averaged(held: HeldOut) -> Averaged:
+    return Averaged((FittedLearner(held.models, np.ones(held.fit.skip.size)),))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from debinet.inference.covariance import LEVERAGE_LIMIT
-from debinet.inference.evidence import Deferred, Evidence, Stopping
+from debinet.inference.evidence import Deferred, Evidence
 from debinet.inference.infer import infer
 from debinet.inference.result import Inference
 from debinet.inference.summed import SummedRegression
 from debinet.protocols import FloatArray
 from debinet.streaming.fit import StreamFit, job_label
 from debinet.streaming.layout import Layout
+from debinet.streaming.nuisances import GramRows
 from debinet.streaming.scoring import correlations, function_names
 
 
@@ -23,9 +24,9 @@ def streamed_result(
     p = len(fit.schema.control_names)
     facts = {
         "model": f"{layout.outcome} = D b + f(Z) + e",
-        "rows": f"{fit.grams.n}, streamed from {source}",
+        "rows": f"{fit.n}, streamed from {source}",
         "columns": f"{layout.treatments} of interest (D), {p} nuisance (Z)",
-        "learner": f"TangentNet, {fit.row_map.units.width} hidden units",
+        "learner": f"TangentNet, {fit.nuisances.row_map.units.width} hidden units",
         "cross-fitting": job_label(layout),
         "method": method,
     }
@@ -49,7 +50,7 @@ def streamed_result(
 
 
 def _default_vcov(fit: StreamFit, method: str, clustered: bool) -> str:
-    if fit.solved.Q is not None:
+    if fit.solved.influence is not None:
         return "full"
     if clustered:
         return "cluster"
@@ -57,18 +58,15 @@ def _default_vcov(fit: StreamFit, method: str, clustered: bool) -> str:
 
 
 def _regression(fit: StreamFit, layout: Layout) -> SummedRegression:
-    scale = fit.row_map.targets.sd[1:]
     covariances, df = _covariances(fit)
     sample = fit.scores.sample
-    order = np.argsort(sample.number)
-    values = sample.values[order]
-    R_D = values[:, 1:-1] * scale
-    coef = fit.solved.coef / scale
+    values = sample.values[np.argsort(sample.number)]
+    R_D, coef = values[:, 1:-1], fit.solved.coef
     return SummedRegression(
-        n=fit.grams.n,
+        n=fit.n,
         coef=coef,
-        gram=fit.solved.gram * np.outer(scale, scale),
-        covariances={kind: value / np.outer(scale, scale) for kind, value in covariances.items()},
+        gram=fit.gram,
+        covariances=covariances,
         df=df,
         top=fit.scores.top / fit.scores.weight,
         top_row=fit.scores.top_row.astype(np.int64),
@@ -79,18 +77,18 @@ def _regression(fit: StreamFit, layout: Layout) -> SummedRegression:
 
 
 def _covariances(fit: StreamFit) -> tuple[dict[str, FloatArray], dict[str, float]]:
-    """Return covariances of the coefficients of standardized treatments, as covariance.py does."""
-    n, q = fit.grams.n, fit.solved.coef.size
-    scores = fit.scores
+    """Return covariances of the coefficients, as covariance.py does."""
+    n, q, scores = fit.n, fit.solved.coef.size, fit.scores
     found = {
-        "iid": scores.squares / (n - q) * np.linalg.inv(fit.solved.gram),
+        "iid": scores.squares / (n - q) * np.linalg.inv(fit.gram),
         "HC0": scores.HC0,
         "HC1": n / (n - q) * scores.HC0,
     }
     if scores.leverage <= LEVERAGE_LIMIT:
         found |= {"HC2": scores.HC2, "HC3": scores.HC3}
-    if fit.solved.Q is not None:
-        found["full"] = scores.smoother
+    linear = fit.solved.influence is not None
+    if linear:
+        found["full"] = scores.full
     df = dict.fromkeys(found, float(n - q))
     clusters = scores.clusters
     if clusters is not None:
@@ -98,42 +96,28 @@ def _covariances(fit: StreamFit) -> tuple[dict[str, FloatArray], dict[str, float
         correction = count / (count - 1) * (n - 1) / (n - q)
         covariance = correction * (clusters.sums.T @ clusters.sums)
         found["cluster"], df["cluster"] = covariance[:q, :q], float(count - 1)
-        if fit.solved.Q is not None:
+        if linear:
             found["full"], df["full"] = covariance[q:, q:], float(count - 1)
     return {kind: np.asarray(value, np.float64) for kind, value in found.items()}, df
 
 
 def _evidence(fit: StreamFit) -> Evidence:
-    targets, weight, n = fit.row_map.targets, fit.sums.weight, fit.grams.n
-    maps, total = fit.joint.maps, fit.grams.G.sum(axis=0)
-    held = np.einsum("ksc,kst,ktc->c", maps, fit.grams.G, maps, optimize=True) / weight
-    c = targets.mean.size
-    seen = np.vstack(
-        [
-            -np.hstack([one.fitted(np.eye(c)[:, [j]]) for j, one in enumerate(fit.joint.held)]),
-            np.eye(c),
-        ]
-    )
-    products = seen.T @ total @ seen
-    in_sample = np.linalg.solve(products[1:, 1:], products[1:, 0])
+    nuisances, n = fit.nuisances, fit.n
+    rows, weight = GramRows(nuisances.G), nuisances.weight
+    held = np.diag(rows.inner(fit.R, fit.R)) / weight
+    seen = nuisances.residuals(nuisances.targets(), fit.joint.fit, in_sample=True)
+    products = rows.inner(seen, seen)
+    in_sample = rows.regress(seen[..., 0], seen[..., 1:])
     left = max(float(products[0, 0] - products[1:, 0] @ in_sample), 0.0) / n
     se = np.sqrt(left * np.diag(np.linalg.inv(products[1:, 1:])))
-    unit = targets.sd[0] / targets.sd[1:]
-    path = fit.joint.tuning.path
     return Evidence(
         in_sample=False,
-        total=targets.sd**2,
-        heldout=held * targets.sd**2,
-        trained=np.diag(products) / weight * targets.sd**2,
-        other_coef=in_sample * unit,
-        other_se=se * unit,
+        total=nuisances.row_map.targets.sd**2,
+        heldout=held,
+        trained=np.diag(products) / weight,
+        other_coef=in_sample,
+        other_se=se,
         leftover=correlations(fit.scores, n),
         leftover_names=function_names(fit.schema.control_names),
-        stopping=Stopping(
-            "effective degrees of freedom",
-            "criterion",
-            path.dof,
-            path.criterion,
-            fit.joint.tuning.dof,
-        ),
+        stopping=fit.joint.models[0].diagnostics().stopping,
     )

@@ -25,7 +25,7 @@ _CLASSES = {
     "grams": grams.FoldGrams,
     "scores": scoring.ScoreSums,
     "clusters": scoring.Clusters,
-    "sample": scoring.Sample,
+    "sample": scoring.RowSample,
 }
 
 

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from sklearn.base import clone
 
 from debinet._random import named_seed
-from debinet.data.free_memory import bytes_available, gigabytes
+from debinet.data.free_memory import require_free
 from debinet.data.schema import Schema
-from debinet.exceptions import DuplicateColumnError, FoldError, MemoryLimitError, OptionError
+from debinet.exceptions import DuplicateColumnError, FoldError, OptionError
+from debinet.inference.methods import Solved, solve
+from debinet.learners.spectral.summed import decompose_sums
+from debinet.learners.tangent import TangentNet
 from debinet.learners.tangent.features import HiddenUnits, draw_directions
+from debinet.protocols import FloatArray, HeldOut
 from debinet.streaming.grams import FoldGrams, RowMap, fold_grams
 from debinet.streaming.layout import Layout, Rows, make_block
 from debinet.streaming.moments import (
@@ -22,17 +27,9 @@ from debinet.streaming.moments import (
     read_schema,
     target_moments,
 )
+from debinet.streaming.nuisances import GramRows, SummedNuisances, require_identified
 from debinet.streaming.running import Job, Runner
 from debinet.streaming.scoring import ScoreSums, Scoring, score_sums
-from debinet.streaming.solving import (
-    Joint,
-    Solved,
-    fit_joint,
-    require_identified,
-    solve_robinson,
-    solve_structured,
-)
-from debinet.streaming.spectra import Sums, decompose_sums
 
 METHODS = ("structured", "robinson", "dml2")
 # Rows that are kept to look at.
@@ -42,25 +39,25 @@ _SAME = 1 - 1e-12
 
 
 @dataclass(frozen=True)
-class Options:
+class StreamOptions:
     """What is to be fitted.
 
     Attributes
     ----------
+    net : TangentNet
+        With a random state.
     width : callable
         From the number of rows to that of hidden units.
     skips : tuple of float
         Weights of the linear part to choose from.
-    criterion : str
-        What the penalties minimize.
     method : str
     seed : int
         From which the hidden units are drawn.
     """
 
+    net: TangentNet
     width: Callable[[int], int]
     skips: tuple[float, ...]
-    criterion: str
     method: str
     seed: int
 
@@ -72,24 +69,30 @@ class StreamFit:
     Attributes
     ----------
     schema : Schema
-    row_map : RowMap
-    grams : FoldGrams
-    sums : Sums
-    joint : Joint
+    n : int
+        Rows of positive weight.
+    nuisances : SummedNuisances
+    joint : HeldOut
+        Of outcome and treatments.
+    R : FloatArray of shape (K, s, 1 + q)
+        Their held-out residuals, as maps of a row.
+    gram : FloatArray of shape (q, q)
+        `R_D'W R_D`.
     solved : Solved
     scores : ScoreSums
     """
 
     schema: Schema
-    row_map: RowMap
-    grams: FoldGrams
-    sums: Sums
-    joint: Joint
+    n: int
+    nuisances: SummedNuisances
+    joint: HeldOut
+    R: FloatArray
+    gram: FloatArray
     solved: Solved
     scores: ScoreSums
 
 
-def fit_stream(job: Job, options: Options, runner: Runner) -> StreamFit:
+def fit_stream(job: Job, options: StreamOptions, runner: Runner) -> StreamFit:
     """Read the data three times: columns, Gram matrices, scores."""
     layout = job.layout
     columns = runner.run(job, column_sums, "columns")
@@ -102,19 +105,28 @@ def fit_stream(job: Job, options: Options, runner: Runner) -> StreamFit:
     _require_training(grams, row_map.features, layout)
     _require_distinct(grams, row_map, schema)
     _require_independent(grams, schema.treatment_names)
-    sums = decompose_sums(grams, row_map.units.width, row_map.features, options.skips)
-    joint = fit_joint(grams, sums, options.criterion)
-    require_identified(joint.gram, sums.weight, schema.treatment_names)
-    solved = _solve(grams, sums, joint, float(row_map.targets.sd[0]), options)
+    units = row_map.units
+    spectra = decompose_sums(grams.G, grams.n, units.width, row_map.features, options.skips)
+    net = clone(options.net).set_params(width=units.width)
+    nuisances = SummedNuisances(net, row_map, grams.G, spectra)
+    M, rows = nuisances.targets(), GramRows(grams.G)
+    joint = nuisances.hold_out(M, "joint")
+    R = M - joint.predictions
+    gram, sd = rows.inner(R[..., 1:], R[..., 1:]), row_map.targets.sd[1:]
+    require_identified(gram / nuisances.weight / np.outer(sd, sd), schema.treatment_names)
+    solved = solve(options.method, nuisances, rows, M, R)
     scoring = Scoring(
         row_map,
-        solved,
-        np.asarray(np.linalg.inv(solved.gram)),
+        R[..., 1:],
+        solved.R_y - R[..., 1:] @ solved.coef,
+        solved.influence,
+        solved.noise,
+        np.asarray(np.linalg.inv(gram)),
         sampled=min(1.0, _SAMPLE / grams.n),
         seed=named_seed(layout.seed, "sample"),
     )
     scores = runner.run(job, partial(_scores_of, schema=schema, scoring=scoring), "scores")
-    return StreamFit(schema, row_map, grams, sums, joint, solved, scores)
+    return StreamFit(schema, grams.n, nuisances, joint, R, gram, solved, scores)
 
 
 def require_stream_method(method: str) -> None:
@@ -127,7 +139,7 @@ def require_stream_method(method: str) -> None:
         )
 
 
-def _row_map(columns: ColumnSums, schema: Schema, options: Options) -> RowMap:
+def _row_map(columns: ColumnSums, schema: Schema, options: StreamOptions) -> RowMap:
     moments = control_moments(columns, schema)
     directions = draw_directions(options.seed, moments.mean.size, options.width(columns.n))
     return RowMap(HiddenUnits(moments, directions), target_moments(columns, schema))
@@ -139,12 +151,6 @@ def _grams_of(rows: Rows, schema: Schema, row_map: RowMap, folds: int) -> FoldGr
 
 def _scores_of(rows: Rows, schema: Schema, scoring: Scoring) -> ScoreSums:
     return score_sums(make_block(rows, schema), scoring)
-
-
-def _solve(grams: FoldGrams, sums: Sums, joint: Joint, sd_y: float, options: Options) -> Solved:
-    if options.method == "structured":
-        return solve_structured(grams, sums, joint, sd_y, options.criterion)
-    return solve_robinson(grams, joint, sd_y)
 
 
 def _require_distinct(grams: FoldGrams, row_map: RowMap, schema: Schema) -> None:
@@ -182,19 +188,17 @@ def _require_independent(grams: FoldGrams, names: Sequence[str]) -> None:
     q = len(names)
     total = grams.G.sum(axis=0)[-q:, -q:]
     sd = np.sqrt(np.diag(total))
-    require_identified(total / np.outer(sd, sd), 1.0, names)
+    require_identified(total / np.outer(sd, sd), names)
 
 
 def _require_memory(size: int, folds: int, skips: int) -> None:
     """Raise MemoryLimitError if the Gram matrices, and what is made of them, would not fit."""
     matrices = 4 * folds + skips * (folds + 4)
-    needed, available = 8 * matrices * size**2, bytes_available()
-    if available is not None and needed > available:
-        raise MemoryLimitError(
-            f"{gigabytes(needed)} of memory for Gram matrices of {size} columns in {folds} folds",
-            gigabytes(available),
-            "Use fewer hidden units, TangentNet(width=...), or fewer folds.",
-        )
+    require_free(
+        8 * matrices * size**2,
+        f"for Gram matrices of {size} columns in {folds} folds",
+        "Use fewer hidden units, TangentNet(width=...), or fewer folds.",
+    )
 
 
 def job_label(layout: Layout) -> str:

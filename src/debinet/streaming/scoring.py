@@ -12,7 +12,6 @@ from debinet.protocols import FloatArray, IntArray
 from debinet.streaming.grams import RowMap, fold_chunks
 from debinet.streaming.hashing import Hashes, hash_rows
 from debinet.streaming.layout import Block
-from debinet.streaming.solving import Solved
 
 # Products of pairs are looked at up to so many features.
 _PAIRED = 15
@@ -25,9 +24,16 @@ class Scoring:
     Attributes
     ----------
     row_map : RowMap
-    solved : Solved
+    R_D : FloatArray of shape (K, s, q)
+        Held-out residuals of the treatments, as maps of a row.
+    e : FloatArray of shape (K, s)
+        Residual of the regression.
+    influence : FloatArray of shape (K, s, q), optional
+        Influence on the coefficients, where the whole procedure is linear in y.
+    noise : float, optional
+        Standard deviation of the noise in the mixed model.
     bread : FloatArray of shape (q, q)
-        Inverse of `solved.gram`.
+        Inverse of `R_D'W R_D`.
     sampled : float
         Share of the rows that is kept to look at.
     seed : int
@@ -35,17 +41,20 @@ class Scoring:
     """
 
     row_map: RowMap
-    solved: Solved
+    R_D: FloatArray
+    e: FloatArray
+    influence: FloatArray | None
+    noise: float | None
     bread: FloatArray
     sampled: float
     seed: int
 
     @property
     def maps(self) -> FloatArray:
-        """`(A, E, Q)` side by side, of shape (K, s, 2 q + 1 or q + 1)."""
-        parts = [self.solved.A, self.solved.E[:, :, None]]
-        if self.solved.Q is not None:
-            parts.append(self.solved.Q)
+        """`(R_D, e, influence)` side by side, of shape (K, s, 2 q + 1 or q + 1)."""
+        parts = [self.R_D, self.e[:, :, None]]
+        if self.influence is not None:
+            parts.append(self.influence)
         return np.concatenate(parts, axis=2)
 
 
@@ -78,7 +87,7 @@ def cluster_sums(labels: Hashes, values: FloatArray) -> Clusters:
 
 
 @dataclass(frozen=True)
-class Sample:
+class RowSample:
     """Some rows, to look at.
 
     Attributes
@@ -95,13 +104,13 @@ class Sample:
 
 @dataclass(frozen=True)
 class ScoreSums:
-    """Sums over rows; treatments are standardized.
+    """Sums over rows.
 
     Attributes
     ----------
     squares : float
         Weighted squared residuals.
-    HC0, HC2, HC3, smoother : FloatArray of shape (q, q)
+    HC0, HC2, HC3, full : FloatArray of shape (q, q)
         Outer products of the rows' terms; the last is zero if there is no influence.
     leverage : float
         The largest.
@@ -114,22 +123,22 @@ class ScoreSums:
         Of f functions of Z: sums of them, of their squares, of their products with the residual,
         and, the same for all, of the residual and its square.
     clusters : Clusters, optional
-        Of the sandwich's terms, then the smoother's.
-    sample : Sample
+        Of the sandwich's terms, then the full's.
+    sample : RowSample
     """
 
     squares: float
     HC0: FloatArray
     HC2: FloatArray
     HC3: FloatArray
-    smoother: FloatArray
+    full: FloatArray
     leverage: float
     weight: FloatArray
     top: FloatArray
     top_row: IntArray
     dependence: FloatArray
     clusters: Clusters | None
-    sample: Sample
+    sample: RowSample
 
     def __add__(self, other: ScoreSums) -> ScoreSums:
         """Add up."""
@@ -142,14 +151,14 @@ class ScoreSums:
             self.HC0 + other.HC0,
             self.HC2 + other.HC2,
             self.HC3 + other.HC3,
-            self.smoother + other.smoother,
+            self.full + other.full,
             max(self.leverage, other.leverage),
             self.weight + other.weight,
             np.where(first, self.top, other.top),
             np.where(first, self.top_row, other.top_row),
             self.dependence + other.dependence,
             clusters,
-            Sample(
+            RowSample(
                 np.concatenate([self.sample.number, other.sample.number]),
                 np.concatenate([self.sample.values, other.sample.values]),
             ),
@@ -174,25 +183,25 @@ def _score(rows: Block, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
     leverage = (weighted * R_D).sum(axis=1)
     sandwich = e[:, None] * weighted
     safe = np.maximum(1.0 - leverage, np.finfo(np.float64).tiny)[:, None]
-    if scoring.solved.Q is None or scoring.solved.noise is None:
-        smoother = np.zeros_like(sandwich)
+    if scoring.influence is None or scoring.noise is None:
+        full = np.zeros_like(sandwich)
     else:
         influence = out[:, q + 1 :]
         own = np.clip((R_D * influence).sum(axis=1), 0.0, 1.0)
-        restored = np.copysign(np.sqrt(e**2 + scoring.solved.noise**2 * own), e)
-        smoother = influence * restored[:, None]
+        restored = np.copysign(np.sqrt(e**2 + scoring.noise**2 * own), e)
+        full = influence * restored[:, None]
     root = np.sqrt(rows.weight)
     behind = (root[:, None] * weighted) ** 2
     top = behind.argmax(axis=0) if len(behind) else np.zeros(q, dtype=np.int64)
     clusters = None
     if rows.labels is not None:
-        clusters = cluster_sums(rows.labels, np.column_stack([sandwich, smoother]))
+        clusters = cluster_sums(rows.labels, np.column_stack([sandwich, full]))
     return ScoreSums(
         float(e @ e),
         sandwich.T @ sandwich,
         (sandwich / np.sqrt(safe)).T @ (sandwich / np.sqrt(safe)),
         (sandwich / safe).T @ (sandwich / safe),
-        smoother.T @ smoother,
+        full.T @ full,
         float(leverage.max(initial=0.0)),
         behind.sum(axis=0),
         behind.max(axis=0, initial=0.0),
@@ -233,9 +242,9 @@ def correlations(sums: ScoreSums, n: int) -> FloatArray:
 
 def _sample(
     rows: Block, R_D: FloatArray, e: FloatArray, root: FloatArray, scoring: Scoring
-) -> Sample:
+) -> RowSample:
     chance = hash_rows(rows.number, scoring.seed).astype(np.float64) / 2.0**64
     kept = chance < scoring.sampled
     values = np.column_stack([e, R_D]) / root[:, None]
     values = np.column_stack([values, rows.weight])[kept]
-    return Sample(rows.number[kept], values)
+    return RowSample(rows.number[kept], values)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from debinet._random import RandomState, root_seed
 from debinet.learners.arguments import read_data, read_new_rows, read_weight
 from debinet.learners.torch_extra import require_torch
-from debinet.protocols import FloatArray, IntArray
+from debinet.protocols import Diagnostics, FloatArray, IntArray, StoppingCurve
 
 
 class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -250,6 +250,15 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         if any(network.history.stopped == "interrupted" for network in networks):
             raise KeyboardInterrupt
         return list(nets)
+
+    def diagnostics(self) -> Diagnostics:
+        """Return the held-out loss along training, if rows were held out."""
+        held = self.history_.held_loss
+        if held is None or not len(held):
+            return Diagnostics()
+        epochs = np.tile(np.arange(1.0, len(held) + 1)[:, None], held.shape[1])
+        chosen = self.best_epoch_.astype(np.float64)
+        return Diagnostics(StoppingCurve("epochs", "held-out loss", epochs, held, chosen))
 
     def _take(self, network: Any, flat: bool) -> None:
         self._network, self._flat = network, flat

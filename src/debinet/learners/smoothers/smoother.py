@@ -7,18 +7,19 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError
 from debinet.learners.arguments import one_of, read_data, read_new_rows, read_weight
+from debinet.learners.closed_form import ClosedForm
 from debinet.learners.moments import Moments, column_moments
 from debinet.learners.smoothers.bandwidths import find_bandwidths
 from debinet.learners.smoothers.kernels import KERNELS
 from debinet.learners.smoothers.rows import Points, Rows
 from debinet.learners.smoothers.smoothing import Local, smooth
-from debinet.protocols import FloatArray
+from debinet.protocols import FloatArray, HeldOut
 
 # Standard deviations beyond which squares would overflow.
 _FAR = 1e100
@@ -60,19 +61,25 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # t
         Z = read_new_rows(self, Z)
         return self._smooth(Points(_standardize(Z, self._inputs)))
 
-    def heldout(self, Z: Any, M: Any, folds: Folds, sample_weight: Any = None) -> FloatArray:
-        """Fit on all rows; return predictions from the rows outside of each row's fold.
+    def prepare(self, Z: Any, M: Any, weights: Any = None) -> ClosedForm:  # noqa: ARG002
+        """Return the closed form: exact for any partition of the rows.
 
-        Exact for any partition, at the bandwidths and the standardization of the fit on all rows.
+        Bandwidths and standardization are those of the fit to all rows.
         """
-        standardized, weight = self._fit(Z, M, sample_weight)
+        return ClosedForm(lambda M, folds: clone(self)._held_out(Z, M, folds, weights))
+
+    def _held_out(self, Z: Any, M: Any, folds: Folds, weights: Any) -> HeldOut:
+        standardized, weight = self._fit(Z, M, weights)
+        if folds.in_sample:
+            return HeldOut(self._smooth(Points(standardized)), (self,))
         codes = folds.codes()
         outside = weight.sum() - np.bincount(codes, weight)
         if (outside <= 0).any():
             raise FoldError(
                 "rows of positive weight outside of every fold", "none", "Use more folds."
             )
-        return self._smooth(Points(standardized, (codes, codes[weight > 0])))
+        points = Points(standardized, (codes, codes[weight > 0]))
+        return HeldOut(self._smooth(points), (self,))
 
     def _fit(self, Z: Any, M: Any, sample_weight: Any) -> tuple[FloatArray, FloatArray]:
         """Fit; return the standardized inputs and the weights of all rows."""

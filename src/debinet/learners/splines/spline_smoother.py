@@ -6,11 +6,10 @@ from typing import Literal
 
 from debinet.learners.arguments import one_of, whole_number
 from debinet.learners.splines.basis import Splines
-from debinet.learners.tangent.feature_net import FeatureNet
-from debinet.learners.tangent.tuning import CRITERIA
+from debinet.learners.tangent.feature_learner import CRITERIA, FeatureLearner
 
 
-class SplineSmoother(FeatureNet):
+class SplineSmoother(FeatureLearner):
     r"""Additive model `E(M | Z) = c + f_1(z_1) + ... + f_p(z_p)` of penalized B-splines.
 
     The penalty is that of P-splines, the squared second differences of the coefficients of each
@@ -72,6 +71,6 @@ class SplineSmoother(FeatureNet):
         self.skip = skip
         self.tune = tune
 
-    def _network(self) -> Splines:
+    def _features(self) -> Splines:
         one_of("tune", self.tune, CRITERIA)
         return Splines(whole_number("knots", self.knots, 3), whole_number("degree", self.degree, 1))

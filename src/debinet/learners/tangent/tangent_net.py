@@ -6,12 +6,11 @@ from typing import Literal
 
 from debinet._random import RandomState, root_seed
 from debinet.learners.arguments import one_of, whole_number
-from debinet.learners.tangent.feature_net import FeatureNet
+from debinet.learners.tangent.feature_learner import CRITERIA, FeatureLearner
 from debinet.learners.tangent.features import Units
-from debinet.learners.tangent.tuning import CRITERIA
 
 
-class TangentNet(FeatureNet):
+class TangentNet(FeatureLearner):
     r"""Network of random hidden units whose outgoing weights are trained by ridge regression.
 
     With :math:`\tilde z = (z / \sqrt p, 1)` of standardized z and :math:`w_r` standard normal, a
@@ -37,8 +36,7 @@ class TangentNet(FeatureNet):
         What the penalties minimize: the restricted likelihood's negative, or generalized
         cross-validation.
     random_state : int, generator or None
-        From which the hidden units are drawn. Fits to the same rows share their decomposition
-        only if it is an integer, which the cross-fitting engine makes of None.
+        From which the hidden units are drawn.
 
     Attributes
     ----------
@@ -83,6 +81,6 @@ class TangentNet(FeatureNet):
         self.tune = tune
         self.random_state = random_state
 
-    def _network(self) -> Units:
+    def _features(self) -> Units:
         one_of("tune", self.tune, CRITERIA)
         return Units(whole_number("width", self.width, 1), root_seed(self.random_state))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from debinet.exceptions import OptionError
 from debinet.learners.arguments import whole_number
+from debinet.learners.chunks import row_chunks
 from debinet.learners.wide.activations import ACTIVATIONS
 from debinet.protocols import FloatArray
-
-# Elements of the kernel that are worked on at a time: temporaries stay below 4 MB each, and below
-# an eighth of the kernel.
-_CHUNK = 2**19
 
 
 @dataclass(frozen=True)
@@ -88,13 +84,6 @@ def kernel_matrices(
             # the encoded rows end in 1, so <z, z'> / p is what is above 1
             kernel[rows] = network + skip * (g - 1.0) if skip else network
     return kernels
-
-
-def row_chunks(rows: int, columns: int) -> Iterator[slice]:
-    """Yield the rows of a kernel to be computed at a time."""
-    step = max(1, min(_CHUNK // max(columns, 1), rows // 8))
-    for start in range(0, rows, step):
-        yield slice(start, start + step)
 
 
 def _propagate(

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from debinet.learners.wide.blocks import Stopped, leave_one_out
-from debinet.learners.wide.filters import RIDGE
+from debinet.learners.spectral.filters import RIDGE
+from debinet.learners.spectral.full import FullSpectrum, decompose, leave_one_out
+from debinet.learners.spectral.spectrum import Projected, Stopped
+from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
 from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.sensitivity import Forward, forward, pull_back
-from debinet.learners.wide.spectrum import Spectrum, decompose
-from debinet.learners.wide.tuning import reml, time_grid, tune
 from debinet.protocols import FloatArray, IntArray
 
 _TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
-class Problem:
+class ScaleProblem:
     """Rows to learn scales from.
 
     Attributes
@@ -52,11 +52,11 @@ class Problem:
         """Return the number of parameters: logarithms of the scales and, last, of the skip."""
         return int(self.groups.max()) + 2
 
-    def of(self, rows: IntArray) -> Problem:
+    def of(self, rows: IntArray) -> ScaleProblem:
         """Return the problem of some rows, targets centred and of one size."""
         root = self.root_weight[rows]
         M = centred(self.M[rows], root)
-        return Problem(self.Z[rows], M, root, self.groups, self.architecture)
+        return ScaleProblem(self.Z[rows], M, root, self.groups, self.architecture)
 
 
 def centred(M: FloatArray, root_weight: FloatArray) -> FloatArray:
@@ -67,7 +67,7 @@ def centred(M: FloatArray, root_weight: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Point:
+class ScalePoint:
     """The criterion at one point, and what its gradient takes.
 
     Attributes
@@ -78,10 +78,10 @@ class Point:
         The criterion.
     residual : FloatArray of shape (n, m)
         What the network leaves of the weighted targets.
-    problem : Problem
+    problem : ScaleProblem
     way : Forward
         From the scaled rows to their kernel.
-    spectrum : Spectrum
+    spectrum : FullSpectrum
     time, energy : FloatArray of shape (m,)
         Stopping times, and `m_j' a_j` in units of them.
     left : FloatArray of shape (n - 1, m)
@@ -91,9 +91,9 @@ class Point:
     theta: FloatArray
     value: float
     residual: FloatArray
-    problem: Problem
+    problem: ScaleProblem
     way: Forward
-    spectrum: Spectrum
+    spectrum: FullSpectrum
     time: FloatArray
     energy: FloatArray
     left: FloatArray
@@ -115,31 +115,33 @@ class Point:
 
     def heldout_errors(self, M: FloatArray) -> FloatArray:
         """Return the mean squared leave-one-out residuals of any weighted targets (n, m)."""
-        T = self.spectrum.V.T @ M
-        tuned = tune(reml(self.spectrum, T, RIDGE), time_grid(self.spectrum.w))
-        stopped = Stopped(self.spectrum, T, RIDGE, tuned.time)
-        residual = leave_one_out(stopped, self.spectrum.V**2)
+        part, tuned = _tune(self.spectrum, M)
+        residual = leave_one_out(self.spectrum, part.T, Stopped(tuned.time))
         return np.asarray(np.maximum((residual**2).mean(axis=0), _TINY))
 
 
-def look(theta: FloatArray, problem: Problem) -> Point:
+def evaluate(theta: FloatArray, problem: ScaleProblem) -> ScalePoint:
     """Evaluate the criterion at logarithms of scales and skip weight."""
     n, p = problem.Z.shape
     scale, skip = np.exp(theta[:-1])[problem.groups], float(np.exp(theta[-1]))
     X = np.column_stack([problem.Z * (scale / np.sqrt(p)), np.ones(n)])
     way = forward(X, problem.architecture)
     spectrum = decompose(way.with_skip(skip), problem.root_weight, skip)
-    T = spectrum.V.T @ problem.M
-    tuned = tune(reml(spectrum, T, RIDGE), time_grid(spectrum.w))
+    part, tuned = _tune(spectrum, problem.M)
     left = RIDGE.residual(np.multiply.outer(spectrum.w, tuned.time))
-    return Point(
+    return ScalePoint(
         theta=theta,
         value=float(tuned.value.sum()),
-        residual=spectrum.V @ (left * T),
+        residual=spectrum.V @ (left * part.T),
         problem=problem,
         way=way,
         spectrum=spectrum,
         time=tuned.time,
-        energy=np.maximum((T**2 * left).sum(axis=0), _TINY),
+        energy=np.maximum((part.T**2 * left).sum(axis=0), _TINY),
         left=left,
     )
+
+
+def _tune(spectrum: FullSpectrum, M: FloatArray) -> tuple[Projected, Tuned]:
+    part = spectrum.project(M)
+    return part, tune(reml(spectrum, part, RIDGE), time_grid(part.w))

@@ -1,10 +1,12 @@
-"""Say how much memory a decomposition takes before it is taken."""
+"""Memory of the exact network, estimated before it is allocated."""
 
 from __future__ import annotations
 
-from debinet.data.free_memory import bytes_available, gigabytes
-from debinet.exceptions import MemoryLimitError
-from debinet.learners.wide.spectrum import SMALL
+from functools import partial
+
+from debinet.data.free_memory import require_free
+from debinet.learners.spectral.full import SMALL
+from debinet.learners.spectral.memory import require_decompositions
 
 
 def bytes_needed(n: int, decompositions: int) -> int:
@@ -15,6 +17,17 @@ def bytes_needed(n: int, decompositions: int) -> int:
     output are copies.
     """
     return 8 * n * n * (decompositions + (4 if n <= SMALL else 2))
+
+
+def require_memory(n: int, decompositions: int) -> None:
+    """Raise MemoryLimitError if a fit on `n` rows would not fit."""
+    require_decompositions(
+        partial(bytes_needed, n),
+        decompositions,
+        f"for WideNet on {n} rows",
+        "fewer rows, or a learner whose memory does not grow with the square of the rows: "
+        "debinet.TangentNet(), the same network through random features, or any regressor.",
+    )
 
 
 def bytes_to_learn(rows: int, depth: int) -> int:
@@ -28,29 +41,8 @@ def bytes_to_learn(rows: int, depth: int) -> int:
 
 def require_memory_to_learn(rows: int, depth: int) -> None:
     """Raise MemoryLimitError if a search on that many rows would not fit."""
-    needed, available = bytes_to_learn(rows, depth), bytes_available()
-    if available is not None and needed > available:
-        raise MemoryLimitError(
-            f"{gigabytes(needed)} of free memory to learn the relevance of features",
-            gigabytes(available),
-            "Use relevance='equal', or fewer rows.",
-        )
-
-
-def require_memory(n: int, decompositions: int) -> None:
-    """Raise MemoryLimitError if a fit on `n` rows would not fit."""
-    needed, available = bytes_needed(n, decompositions), bytes_available()
-    if available is None or needed <= available:
-        return
-    smaller = bytes_needed(n, 1)
-    fixed = (
-        f"Use a fixed skip, such as skip=10.0, which takes {gigabytes(smaller)}; fewer rows; "
-        if decompositions > 1 and smaller <= available
-        else "Use fewer rows, "
-    )
-    raise MemoryLimitError(
-        f"{gigabytes(needed)} of free memory for WideNet on {n} rows",
-        gigabytes(available),
-        f"{fixed}or a learner whose memory does not grow with the square of the rows: "
-        "debinet.TangentNet(), the same network through random features, or any regressor.",
+    require_free(
+        bytes_to_learn(rows, depth),
+        "to learn the relevance of features",
+        "Use relevance='equal', or fewer rows.",
     )

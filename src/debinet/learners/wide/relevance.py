@@ -18,7 +18,7 @@ from debinet._random import named_generator
 from debinet.learners.wide.inputs import one_hot_blocks
 from debinet.learners.wide.interactions import missed_pair
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.likelihood import Point, Problem, centred, look
+from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, centred, evaluate
 from debinet.learners.wide.memory import require_memory_to_learn
 from debinet.learners.wide.sensitivity import require_rectifier
 from debinet.protocols import FloatArray
@@ -69,7 +69,7 @@ def learn_relevance(
     nothing = np.ones(Z.shape[1])
     root = root_weight[:, None]
     targets = root * without_tails(M / root)
-    problem = Problem(Z, targets, root_weight, one_hot_blocks(Z), architecture)
+    problem = ScaleProblem(Z, targets, root_weight, one_hot_blocks(Z), architecture)
     most = min(len(Z), _MOST)
     if problem.size - 1 > _CROWDED * most:
         return nothing
@@ -84,7 +84,7 @@ def learn_relevance(
         rows = np.arange(len(Z))
         found = _search(problem.of(rows), start, _STEPS)
     given = centred(M[rows], root_weight[rows])
-    errors = found.heldout_errors(given) / look(start, found.problem).heldout_errors(given)
+    errors = found.heldout_errors(given) / evaluate(start, found.problem).heldout_errors(given)
     gain = -0.5 * len(rows) * float(np.log(errors).sum())
     if not gain > _WORTH * problem.size:
         return nothing
@@ -99,7 +99,7 @@ def without_tails(M: FloatArray) -> FloatArray:
     return M
 
 
-def _search(problem: Problem, theta: FloatArray, steps: int) -> Point:
+def _search(problem: ScaleProblem, theta: FloatArray, steps: int) -> ScalePoint:
     """Minimize; lift what was missed and minimize again, as long as that helps."""
     best = _minimize(problem, theta, steps)
     for _ in range(_LIFTS):
@@ -117,17 +117,17 @@ def _search(problem: Problem, theta: FloatArray, steps: int) -> Point:
     return best
 
 
-def _penalized(point: Point) -> float:
+def _penalized(point: ScalePoint) -> float:
     """Return the criterion with what the prior adds."""
     return point.value + float(point.theta @ point.theta) / (2 * _PRIOR**2)
 
 
-def _minimize(problem: Problem, theta: FloatArray, steps: int) -> Point:
+def _minimize(problem: ScaleProblem, theta: FloatArray, steps: int) -> ScalePoint:
     """Return where a descent of so many steps ends."""
-    best: list[Point] = []
+    best: list[ScalePoint] = []
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
-        point = look(theta.copy(), problem)
+        point = evaluate(theta.copy(), problem)
         value = _penalized(point)
         if not best or value < _penalized(best[0]):
             best[:] = [point]

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from debinet.exceptions import OptionError
+from debinet.learners.chunks import row_chunks
 from debinet.learners.wide.activations import ACTIVATIONS, LEAKY_SLOPE
-from debinet.learners.wide.kernels import Architecture, row_chunks
+from debinet.learners.wide.kernels import Architecture
 from debinet.protocols import FloatArray
 
 RECTIFIERS = {"relu": 0.0, "leaky_relu": LEAKY_SLOPE}

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from copy import copy
-from typing import Any, Literal, Self
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 
-from debinet.data.folds import Folds
 from debinet.learners.arguments import one_of
 from debinet.learners.moments import column_moments
-from debinet.learners.wide.adjoint import Held, heldout_adjoint
-from debinet.learners.wide.factorization import Factorization, factorize, fingerprint
-from debinet.learners.wide.filters import FILTERS
-from debinet.learners.wide.heldout import heldout_predictions
+from debinet.learners.spectral.filters import FILTERS, SpectralFilter
+from debinet.learners.spectral.learner import SpectralLearner
+from debinet.learners.spectral.prepared import SpectralFit
+from debinet.learners.spectral.tuning import CRITERIA
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.mixed import fit_mixed
-from debinet.learners.wide.network import SpectralNet
-from debinet.learners.wide.per_output import OwnFactorizations, OwnSolutions
-from debinet.learners.wide.predictor import Predictor, make_predictor, predict
 from debinet.learners.wide.relevance import learn_relevance
 from debinet.learners.wide.sensitivity import RECTIFIERS
-from debinet.learners.wide.solution import Solution, solve
-from debinet.learners.wide.spectrum import Spectrum
-from debinet.learners.wide.tuning import CRITERIA
-from debinet.protocols import FloatArray, Pilot
+from debinet.learners.wide.view import KernelView, view_rows
+from debinet.protocols import Diagnostics, FloatArray
 
 _RELEVANCE = ("auto", "learned", "per-output", "equal")
 # Where "auto" learns the weights of the features (docs/decisions/0016).
 AUTO_ROWS, AUTO_FEATURES = 100, 100
 
 
-class WideNet(SpectralNet):
+class WideNet(SpectralLearner):
     r"""Infinitely wide network, trained by gradient descent and stopped for each output.
 
     Training an infinitely wide network is kernel regression with its tangent kernel K. With one
@@ -125,125 +118,51 @@ class WideNet(SpectralNet):
         self.filter = filter
         self.relevance = relevance
 
-    def _network(self) -> Architecture:
-        # All options are checked here, before the decomposition is paid for.
+    @property
+    def spectral_filter(self) -> SpectralFilter:
+        """How much of each direction is learned until a stopping time."""
+        return FILTERS[self.filter]
+
+    @property
+    def architecture(self) -> Architecture:
+        """Which network is meant."""
+        return Architecture(self.depth, self.activation, self.train)
+
+    def _check_options(self) -> None:
         one_of("relevance", self.relevance, dict.fromkeys(_RELEVANCE))
         one_of("filter", self.filter, FILTERS)
         one_of("tune", self.tune, CRITERIA)
-        return Architecture(self.depth, self.activation, self.train)
+        _ = self.architecture, self.skip_weights()
 
-    def keep_relevance(self) -> Self:
-        """Return a copy whose further fits keep the weights of the features that this one has.
-
-        If every output has its own, those of the first are kept, for all.
-        """
-        twin = copy(self)
-        twin._kept = True
-        if self.relevance_.ndim == 2:
-            twin.relevance_ = self.relevance_[:, 0]
-        return twin
-
-    def _look_at(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> None:
-        if getattr(self, "_kept", False) and self.relevance_.size == Z.shape[1]:
-            return
-        if not self._learns(int(np.count_nonzero(weight)), Z.shape[1]):
-            self.relevance_ = np.ones(Z.shape[1])
-            return
-        # repetitions of cross-fitting ask for the same again
-        remembered = self._remembered()
-        key = fingerprint(np.hstack([Z, M]), weight, (self._network(), self.relevance, Z.shape), ())
-        if key not in remembered:
-            remembered.clear()
-            remembered[key] = self._learn(Z, M, weight)
-        self.relevance_ = remembered[key].copy()
+    def _decompose(
+        self, Z: FloatArray, M: FloatArray, weight: FloatArray
+    ) -> tuple[KernelView, ...]:
+        scales = self._learn(Z, M, weight) if self._learns(*Z.shape) else np.ones((Z.shape[1], 1))
+        architecture, skips = self.architecture, self.skip_weights()
+        return tuple(view_rows(Z, weight, architecture, skips, scale) for scale in scales.T)
 
     def _learn(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> FloatArray:
-        rows = np.flatnonzero(weight > 0)
-        root = np.sqrt(weight[rows])
-        inputs = column_moments(Z[rows], weight[rows]).standardize(Z[rows])
-        targets = column_moments(M[rows], weight[rows]).standardize(M[rows])
-        targets *= root[:, None]
-        network = self._network()
-        if self.relevance != "per-output":
-            return learn_relevance(inputs, targets, root, network)
-        own = [learn_relevance(inputs, part, root, network) for part in targets.T[:, :, None]]
-        return np.column_stack(own)
-
-    def _input_key(self) -> bytes:
-        return bytes([self.relevance_.ndim]) + self.relevance_.tobytes()
+        """Return scales (p, 1) for all targets together, or (p, m) for each."""
+        root = np.sqrt(weight)
+        inputs = column_moments(Z, weight).standardize(Z)
+        targets = root[:, None] * column_moments(M, weight).standardize(M)
+        parts = targets.T[:, :, None] if self.relevance == "per-output" else [targets]
+        return np.column_stack(
+            [learn_relevance(inputs, part, root, self.architecture) for part in parts]
+        )
 
     def _learns(self, n: int, p: int) -> bool:
-        self._network()
         if self.relevance != "auto":
             return self.relevance != "equal"
         able = self.activation in RECTIFIERS and self.tune == "reml" and self.filter == "ridge"
         return able and n >= AUTO_ROWS and 1 < p <= AUTO_FEATURES
 
-    def _decompose(
-        self, Z: FloatArray, weight: FloatArray, network: Any, skips: tuple[float, ...], key: bytes
-    ) -> Factorization | OwnFactorizations:
-        if self.relevance_.ndim == 1:
-            return factorize(Z, weight, network, skips, key, scale=self.relevance_)
-        return OwnFactorizations(
-            tuple(
-                factorize(Z, weight, network, skips, key, scale=scale)
-                for scale in self.relevance_.T
-            )
-        )
+    def diagnostics(self) -> Diagnostics:
+        """Return the stopping path, the noise and the relevance of a fit."""
+        return replace(super().diagnostics(), relevance=self.relevance_)
 
-    def _tune(
-        self, factorization: Factorization | OwnFactorizations, M: FloatArray
-    ) -> Solution | OwnSolutions:
-        if isinstance(factorization, Factorization):
-            return solve(factorization, M, FILTERS[self.filter], self.tune)
-        parts = tuple(
-            solve(part, target[:, None], FILTERS[self.filter], self.tune)
-            for part, target in zip(factorization.parts, M.T, strict=True)
-        )
-        return OwnSolutions(parts, len(factorization.parts[0].spectra))
-
-    def _make_predictor(self, factorization: Any, solution: Any) -> Any:
-        if isinstance(factorization, Factorization):
-            return make_predictor(factorization, solution)
-        return tuple(map(make_predictor, factorization.parts, solution.parts))
-
-    def _predict(self, predictor: Predictor | tuple[Predictor, ...], Z: FloatArray) -> FloatArray:
-        if isinstance(predictor, Predictor):
-            return predict(predictor, Z)
-        return np.column_stack([predict(part, Z) for part in predictor])
-
-    def _hold_out(
-        self, factorization: Any, solution: Any, Z: FloatArray, M: FloatArray, folds: Folds
-    ) -> FloatArray:
-        if isinstance(factorization, Factorization):
-            predictor = self._predictor
-            return heldout_predictions(factorization, solution, predictor, Z=Z, M=M, folds=folds)
-        parts = zip(factorization.parts, solution.parts, self._predictor, M.T, strict=True)
-        return np.column_stack(
-            [
-                heldout_predictions(inputs, fit, predictor, Z=Z, M=target[:, None], folds=folds)
-                for inputs, fit, predictor, target in parts
-            ]
-        )
-
-    def _fit_mixed(
-        self, factorization: Factorization | OwnFactorizations, y: FloatArray, D: FloatArray
-    ) -> Pilot:
-        # y depends on Z as its own network sees it
-        return fit_mixed(_first(factorization), y, D)
-
-    def _adjoint(
-        self,
-        factorization: Factorization | OwnFactorizations,
-        spectrum: Spectrum,
-        time: float,
-        X: FloatArray,
-        folds: Folds,
-    ) -> FloatArray:
-        held = Held(_first(factorization), spectrum, FILTERS[self.filter], time)
-        return heldout_adjoint(held, X, folds)
-
-
-def _first(factorization: Factorization | OwnFactorizations) -> Factorization:
-    """Return the factorization of the first output, or of all."""
-    return factorization if isinstance(factorization, Factorization) else factorization.parts[0]
+    def _take(self, fit: SpectralFit, views: tuple[Any, ...]) -> None:
+        super()._take(fit, views)
+        scales = [view.scale for view in views]
+        own = self.relevance == "per-output" and fit.skip.size == len(scales)
+        self.relevance_ = np.column_stack(scales) if own else scales[0].copy()

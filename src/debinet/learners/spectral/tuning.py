@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from debinet.learners.wide.blocks import Stopped, leave_one_out
-from debinet.learners.wide.filters import SpectralFilter
-from debinet.learners.wide.spectrum import Spectrum
-from debinet.protocols import FloatArray, IntArray
+from debinet.learners.spectral.filters import SpectralFilter
+from debinet.learners.spectral.full import FullSpectrum, leave_one_out
+from debinet.learners.spectral.spectrum import Projected, Spectrum, Stopped
+from debinet.protocols import BoolArray, FloatArray, IntArray
 
 # Maps stopping times (g, m), or (g, 1) for all outputs alike, to values (g, m) to be minimized.
 Criterion: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -66,97 +66,182 @@ class Tuned:
     curve: FloatArray
 
 
-def stopping_path(
-    tuned: Sequence[Tuned], dof: Sequence[FloatArray], skip: Sequence[float], chosen: IntArray
-) -> StoppingPath:
-    """Put together the paths of m outputs, each along the decomposition chosen for it.
-
-    Parameters
-    ----------
-    tuned : sequence of Tuned
-        One per decomposition.
-    dof : sequence of FloatArray of shape (g,)
-        Degrees of freedom at the times of their grids, which may differ in length.
-    skip : sequence of float
-    chosen : IntArray of shape (m,)
-        Which decomposition each output uses.
-    """
-    most = max(t.grid.size for t in tuned)
-    # A shorter grid stays at its end.
-    at = [np.minimum(np.arange(most), t.grid.size - 1) for t in tuned]
-    return StoppingPath(
-        np.column_stack([inverse(tuned[k].grid)[at[k]] for k in chosen]),
-        np.column_stack([tuned[k].curve[at[k], j] for j, k in enumerate(chosen)]),
-        np.column_stack([dof[k][at[k]] for k in chosen]),
-        np.asarray(skip)[chosen],
-    )
-
-
 def inverse(time: FloatArray) -> FloatArray:
     """Return the penalty that belongs to a stopping time: infinite at time 0."""
     return np.divide(1.0, time, out=np.full_like(time, np.inf), where=time > 0)
 
 
-def reml(spectrum: Spectrum, T: FloatArray, filter_: SpectralFilter) -> Criterion:
+def reml(spectrum: Spectrum, part: Projected, filter_: SpectralFilter) -> Criterion:  # noqa: ARG001
     """Return twice the negative profiled restricted log-likelihood, up to a constant.
 
     A filter that leaves the share r of a direction is the posterior mean under noise s^2 I and
-    marginal covariance s^2 V diag(1 / r) V' of the contrasts; for ridge, `1 / r = 1 + w / lam`.
-    Profiling s^2 out leaves `(n - 1) log(sum T^2 r) - sum log r`, for ridge the familiar
-    `(n - 1) log(sum T^2 / (w + lam)) + sum log(w + lam)`, but finite at infinite `lam`.
+    marginal covariance s^2 U diag(1 / r) U' of the contrasts; for ridge, `1 / r = 1 + w / lam`.
+    With s^2 profiled out, `directions log(sum T^2 r + rest) - sum log r` is left: finite at
+    infinite `lam`, and directions of eigenvalue 0 have `log r = 0`.
     """
-    w, power = spectrum.w, T.T**2
 
     def value(times: FloatArray) -> FloatArray:
-        x = times[:, :, None] * w
-        explained = np.maximum(_contract(filter_.residual(x), power), _TINY)
-        log_determinant: FloatArray = -filter_.log_residual(x).sum(axis=2)
-        total: FloatArray = w.size * np.log(explained) + log_determinant
-        return total
+        x = times[:, :, None] * part.w
+        explained = np.maximum(part.energy(filter_.residual(x)), _TINY)
+        return np.asarray(part.directions * np.log(explained) - filter_.log_residual(x).sum(axis=2))
 
     return value
 
 
-def gcv(spectrum: Spectrum, T: FloatArray, filter_: SpectralFilter) -> Criterion:
+def gcv(spectrum: Spectrum, part: Projected, filter_: SpectralFilter) -> Criterion:  # noqa: ARG001
     """Return generalized cross-validation: `n |residual|^2 / trace(I - S)^2`."""
-    w, power = spectrum.w, T.T**2
+    idle = part.directions - part.w.size
 
     def value(times: FloatArray) -> FloatArray:
-        left = filter_.residual(times[:, :, None] * w)
-        rss, trace = _contract(left**2, power), left.sum(axis=2)
+        left = filter_.residual(times[:, :, None] * part.w)
+        rss, trace = part.energy(left**2), left.sum(axis=2) + idle
         # a flow that has run so long that everything underflows is as bad as can be
         infinite = np.full(rss.shape, np.inf)
-        score: FloatArray = np.divide(
-            (w.size + 1) * rss, trace**2, out=infinite, where=trace > 1e-150
+        return np.asarray(
+            np.divide((part.directions + 1) * rss, trace**2, out=infinite, where=trace > 1e-150)
         )
-        return score
 
     return value
 
 
-def loo(spectrum: Spectrum, T: FloatArray, filter_: SpectralFilter) -> Criterion:
+def loo(spectrum: Spectrum, part: Projected, filter_: SpectralFilter) -> Criterion:
     """Return the (weighted) mean squared leave-one-out residual, exactly."""
+    assert isinstance(spectrum, FullSpectrum)
     squared = spectrum.V**2
 
     def value(times: FloatArray) -> FloatArray:
-        residuals = (leave_one_out(Stopped(spectrum, T, filter_, t), squared) for t in times)
+        residuals = (
+            leave_one_out(spectrum, part.T, Stopped(time, filter_), squared) for time in times
+        )
         return np.stack([(residual**2).mean(axis=0) for residual in residuals])
 
     return value
 
 
-def _contract(left: FloatArray, power: FloatArray) -> FloatArray:
-    """Sum (g, m or 1, n) times (m, n) over n."""
-    if left.shape[1] == 1:
-        shared: FloatArray = left[:, 0, :] @ power.T
-        return shared
-    total: FloatArray = np.einsum("gmn,mn->gm", left, power)
-    return total
-
-
-CRITERIA: Mapping[str, Callable[[Spectrum, FloatArray, SpectralFilter], Criterion]] = (
+CRITERIA: Mapping[str, Callable[[Spectrum, Projected, SpectralFilter], Criterion]] = (
     MappingProxyType({"reml": reml, "gcv": gcv, "loo": loo})
 )
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Stopping times of m standardized columns.
+
+    Attributes
+    ----------
+    spectrum_of : IntArray of shape (m,)
+        Which spectrum each column uses.
+    time, dof, noise : FloatArray of shape (m,)
+        Inverse penalty, degrees of freedom, and variance of the noise in units of the column's.
+    coordinates : tuple of m FloatArray of shape (k,)
+        Each column in its own spectrum.
+    filter_ : SpectralFilter
+    path : StoppingPath
+    """
+
+    spectrum_of: IntArray
+    time: FloatArray
+    dof: FloatArray
+    noise: FloatArray
+    coordinates: tuple[FloatArray, ...]
+    filter_: SpectralFilter
+    path: StoppingPath
+
+    def groups(self) -> list[tuple[int, IntArray, Stopped]]:
+        """Return each spectrum that is used, its columns, and where they stop."""
+        found = []
+        for k in np.unique(self.spectrum_of):
+            j = np.flatnonzero(self.spectrum_of == k)
+            found.append((int(k), j, Stopped(self.time[j], self.filter_)))
+        return found
+
+
+def tune_columns(
+    spectra: Sequence[Spectrum],
+    X: FloatArray,
+    allowed: BoolArray,
+    criterion: str,
+    filter_: SpectralFilter,
+) -> Tuning:
+    """Choose a spectrum and a stopping time for every column.
+
+    Parameters
+    ----------
+    spectra : sequence of Spectrum
+    X : columns, m of them
+        Standardized and weighted.
+    allowed : BoolArray of shape (len(spectra), m)
+        From which spectra each column may choose.
+    criterion : str
+        One of `CRITERIA`.
+    filter_ : SpectralFilter
+    """
+    outputs = np.arange(allowed.shape[1])
+    value = np.full(allowed.shape, np.inf)
+    found: dict[tuple[int, int], _Candidate] = {}
+    for k, spectrum in enumerate(spectra):
+        j = np.flatnonzero(allowed[k])
+        if not j.size:
+            continue
+        part = spectrum.project(X[..., j])
+        tuned = tune(CRITERIA[criterion](spectrum, part, filter_), time_grid(part.w))
+        value[k, j] = tuned.value
+        for i, output in enumerate(j):
+            found[k, int(output)] = _Candidate(part, tuned, i)
+    spectrum_of = value.argmin(axis=0)
+    chosen = [found[int(k), int(j)] for j, k in zip(outputs, spectrum_of, strict=True)]
+    ends = [_noise_and_dof(one, criterion, filter_) for one in chosen]
+    return Tuning(
+        spectrum_of,
+        np.array([one.tuned.time[one.column] for one in chosen]),
+        np.array([dof for _, dof in ends]),
+        np.array([noise for noise, _ in ends]),
+        tuple(one.part.T[:, one.column] for one in chosen),
+        filter_,
+        _stopping_path(chosen, [spectra[k].skip for k in spectrum_of], filter_),
+    )
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A column of some that were tuned in one spectrum."""
+
+    part: Projected
+    tuned: Tuned
+    column: int
+
+
+def _noise_and_dof(one: _Candidate, criterion: str, filter_: SpectralFilter) -> tuple[float, float]:
+    part, j = one.part, one.column
+    left = filter_.residual(part.w * one.tuned.time[j])
+    dof = 1.0 + float((1.0 - left).sum())
+    power, rest = part.T[:, j] ** 2, float((part.rest[:, j] ** 2).sum())
+    if criterion == "reml":
+        return (float(power @ left) + rest) / part.directions, dof
+    trace = float(left.sum()) + part.directions - part.w.size
+    return (float(power @ left**2) + rest) / max(trace, 1e-300), dof
+
+
+def _stopping_path(
+    chosen: Sequence[_Candidate], skips: Sequence[float], filter_: SpectralFilter
+) -> StoppingPath:
+    """Put together the paths of all columns; a shorter grid stays at its end."""
+    most = max(one.tuned.grid.size for one in chosen)
+    at = [np.minimum(np.arange(most), one.tuned.grid.size - 1) for one in chosen]
+    # columns that chose the same spectrum share its degrees of freedom
+    dof = {id(one.tuned): _path_dof(one, filter_) for one in chosen}
+    pairs = list(zip(chosen, at, strict=True))
+    return StoppingPath(
+        np.column_stack([inverse(one.tuned.grid)[i] for one, i in pairs]),
+        np.column_stack([one.tuned.curve[i, one.column] for one, i in pairs]),
+        np.column_stack([dof[id(one.tuned)][i] for one, i in pairs]),
+        np.asarray(skips),
+    )
+
+
+def _path_dof(one: _Candidate, filter_: SpectralFilter) -> FloatArray:
+    left = filter_.residual(np.outer(one.tuned.grid, one.part.w))
+    return np.asarray(1.0 + (1.0 - left).sum(axis=1))
 
 
 def time_grid(w: FloatArray) -> FloatArray:
@@ -166,6 +251,8 @@ def time_grid(w: FloatArray) -> FloatArray:
     1e-8 of the mean eigenvalue, beyond which eigenvalues are lost in rounding. The length
     depends on n only.
     """
+    if not w.size:
+        return np.zeros(1)
     total = float(w.sum())
     steps = int(np.ceil(np.log(1e11 * w.size) / _GRID_STEP)) + 2
     if total <= 0.0:  # all rows are the same: there is nothing to learn but the mean

@@ -1,18 +1,63 @@
-"""The restricted likelihood of a mixed model, in the coordinates of a decomposition."""
+"""The mixed model `y = D coef + N(0, tau K) + noise`: generalized least squares for coef.
+
+In the coordinates of a spectrum the contrasts of y have covariance `s^2 diag(1 / r)`,
+`r = 1 / (1 + w t)`, and r = 1 for the directions of eigenvalue 0. Of the latter only inner products
+matter, so every value of the restricted likelihood costs O(k q^2).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from debinet.learners.wide.tuning import time_grid, vertex
+from debinet.learners.spectral.spectrum import Projected, Spectrum
+from debinet.learners.spectral.tuning import time_grid, vertex
 from debinet.protocols import FloatArray
 
 # The grid brackets the optimum, which Brent's method then finds: every second time is enough.
 _GRID_STRIDE = 2
 _TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class MixedFit:
+    """Coefficients of D in the mixed model, for standardized columns.
+
+    Attributes
+    ----------
+    coef : FloatArray of shape (q,)
+    rows : columns, q of them
+        `coef` is the inner product of `rows` with y.
+    noise : float
+        Standard deviation of the noise.
+    """
+
+    coef: FloatArray
+    rows: FloatArray
+    noise: float
+
+
+def fit_mixed(spectra: Sequence[Spectrum], X: FloatArray) -> MixedFit:
+    """Estimate under the spectrum and penalty of greatest restricted likelihood.
+
+    Parameters
+    ----------
+    spectra : sequence of Spectrum
+    X : columns, 1 + q of them
+        Standardized and weighted, y first, then D.
+    """
+    fits = []
+    for spectrum in spectra:
+        contrasts = make_contrasts(spectrum.project(X))
+        fits.append((*contrasts.best_time(), spectrum, contrasts))
+    time, _, spectrum, contrasts = min(fits, key=lambda fit: fit[1])
+    left = spectrum.residual(X[..., 1:], 1.0 / (1.0 + spectrum.w * time)[:, None])
+    _, gram, moment, _ = contrasts.solve(time)
+    inverse = np.linalg.inv(gram)
+    return MixedFit(inverse @ moment, left @ inverse, contrasts.noise(time))
 
 
 @dataclass(frozen=True)
@@ -40,24 +85,25 @@ class Contrasts:
         `(n - 1 - q) log(RSS) + log|D' r D| - sum log r`, with RSS the generalized residual sum of
         squares and s^2 profiled out.
         """
-        r, rss, gram = self._solve(time)
+        r, gram, _, rss = self.solve(time)
         log_determinant = 2 * np.log(np.diag(np.linalg.cholesky(gram))).sum()
         logarithms = log_determinant - np.log(r).sum()
         return float(self.count * np.log(max(rss, _TINY)) + logarithms)
 
     def noise(self, time: float) -> float:
         """Return the standard deviation of the noise, in units of that of the outcome."""
-        return float(np.sqrt(max(self._solve(time)[1], 0.0) / self.count))
+        return float(np.sqrt(max(self.solve(time)[3], 0.0) / self.count))
 
-    def _solve(self, time: float) -> tuple[FloatArray, float, FloatArray]:
-        """Return what is left of each direction, the generalized residual sum, and `D' r D`."""
+    def solve(self, time: float) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        """Return `r`, `D' r D`, `D' r y`, and the generalized residual sum of squares."""
         r = 1.0 / (1.0 + self.w * time)
         root = np.sqrt(r)
         # numpy throughout: a small factorization by scipy, whose BLAS has threads of its own, in
         # between numpy's products takes ten times as long
         D, y = root[:, None] * self.D, root * self.y
         gram, moment = D.T @ D, D.T @ y
-        return r, float(y @ y - moment @ np.linalg.solve(gram, moment)), gram
+        rss = float(y @ y - moment @ np.linalg.solve(gram, moment))
+        return r, gram, np.asarray(moment), rss
 
     def best_time(self) -> tuple[float, float]:
         """Return the stopping time of the greatest restricted likelihood, and the criterion."""
@@ -78,3 +124,10 @@ class Contrasts:
             time = float(np.exp(vertex(at, np.asarray(found.x))))
             return time, self.criterion(time)
         return float(grid[best]), values[best]
+
+
+def make_contrasts(part: Projected) -> Contrasts:
+    """Return the contrasts of projected columns, the outcome first."""
+    rows = np.vstack([part.T, part.rest])
+    w = np.concatenate([part.w, np.zeros(len(part.rest))])
+    return Contrasts(w, rows[:, 0], rows[:, 1:], part.directions - (rows.shape[1] - 1))

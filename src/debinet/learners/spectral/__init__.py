@@ -1,0 +1,1 @@
+"""Learners that are ridge regression in the eigenvectors of a kernel: one algebra for all."""

@@ -1,0 +1,262 @@
+"""A spectral learner on given inputs: what every fit to the same rows starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from debinet.data.folds import Folds
+from debinet.exceptions import FoldError, LengthError, OptionError
+from debinet.learners.moments import Moments, column_moments
+from debinet.learners.spectral.filters import SpectralFilter
+from debinet.learners.spectral.heldout import (
+    Outside,
+    adjoint_residuals,
+    held_out_residuals,
+    locate_blocks,
+    outside_corrections,
+)
+from debinet.learners.spectral.mixed import fit_mixed
+from debinet.learners.spectral.spectrum import Spectrum
+from debinet.learners.spectral.tuning import Tuning, tune_columns
+from debinet.protocols import (
+    BoolArray,
+    Diagnostics,
+    FloatArray,
+    HeldOut,
+    IntArray,
+    Pilot,
+)
+
+if TYPE_CHECKING:
+    from debinet.learners.spectral.learner import SpectralLearner
+
+
+class View(Protocol):
+    """Rows as the learner sees them, decomposed once for every skip weight."""
+
+    @property
+    def spectra(self) -> tuple[Spectrum, ...]:
+        """One per skip weight."""
+
+    def outside(self, spectrum: Any, Z: FloatArray) -> Outside:
+        """Return how further rows (n0, p) are seen from one of the spectra."""
+
+    def expand(self, fits: Sequence[OutputFit]) -> Any:
+        """Return outputs as a function, a record with `predict(Z)`."""
+
+
+@dataclass(frozen=True)
+class OutputFit:
+    """One output: where it stops, in which spectrum, and its units.
+
+    Attributes
+    ----------
+    spectrum : Spectrum
+    time : float
+    filter_ : SpectralFilter
+    coordinates : FloatArray of shape (k,)
+        The standardized target in the spectrum.
+    mean, sd : float
+        Of the target.
+    """
+
+    spectrum: Any
+    time: float
+    filter_: SpectralFilter
+    coordinates: FloatArray
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """Outputs as functions of Z.
+
+    Attributes
+    ----------
+    parts : tuple
+        Records with `predict(Z)`, one for each view of the rows that is used.
+    outputs : tuple of IntArray
+        Which outputs each part predicts.
+    """
+
+    parts: tuple[Any, ...]
+    outputs: tuple[IntArray, ...]
+
+    def predict(self, Z: FloatArray) -> FloatArray:
+        """Return the outputs (r, m) for rows (r, p)."""
+        out = np.empty((len(Z), sum(j.size for j in self.outputs)))
+        for part, j in zip(self.parts, self.outputs, strict=True):
+            out[:, j] = part.predict(Z)
+        return out
+
+
+@dataclass(frozen=True)
+class SpectralFit:
+    """Targets fitted to all rows.
+
+    Attributes
+    ----------
+    tuning : Tuning
+    target : Moments
+        Of the m targets.
+    predictor : Predictor
+    skip : FloatArray of shape (m,)
+        Skip weight of each output.
+    """
+
+    tuning: Tuning
+    target: Moments
+    predictor: Predictor
+    skip: FloatArray
+
+
+@dataclass(frozen=True)
+class SpectralPrepared:
+    """Inputs, decomposed. Implements `debinet.protocols.Prepared`.
+
+    Attributes
+    ----------
+    learner : SpectralLearner
+        Whose options are used.
+    Z : FloatArray of shape (n, p)
+        All rows.
+    rows : IntArray of shape (r,)
+        Those of positive weight, in ascending order.
+    root_weight : FloatArray of shape (r,)
+        Square roots of their weights.
+    views : tuple of View
+        One for all targets, or one for each of those that the learner was prepared for. Any other
+        targets are then seen as the first of them, the outcome.
+    """
+
+    learner: SpectralLearner
+    Z: FloatArray
+    rows: IntArray
+    root_weight: FloatArray
+    views: tuple[Any, ...]
+
+    @property
+    def spectra(self) -> tuple[Spectrum, ...]:
+        """The spectra of all views, one view after the other."""
+        return tuple(spectrum for view in self.views for spectrum in view.spectra)
+
+    def allowed(self, m: int) -> BoolArray:
+        """Return from which spectra each of m targets may choose, of shape (spectra, m)."""
+        views = len(self.views)
+        of_output = np.arange(m) if m == views else np.zeros(m, dtype=np.int64)
+        of_spectrum = np.repeat(np.arange(views), [len(view.spectra) for view in self.views])
+        return np.asarray(of_spectrum[:, None] == of_output)
+
+    def fit(self, M: FloatArray) -> SpectralFit:
+        """Fit targets (n, m) to all rows."""
+        target, X = self._standardize(M)
+        learner = self.learner
+        allowed = self.allowed(M.shape[1])
+        tuning = tune_columns(self.spectra, X, allowed, learner.tune, learner.spectral_filter)
+        skip = np.array([spectrum.skip for spectrum in self.spectra])[tuning.spectrum_of]
+        return SpectralFit(tuning, target, self._predictor(tuning, target), skip)
+
+    def hold_out(self, M: FloatArray, folds: Folds) -> HeldOut:
+        """Fit targets (n, m); predict every row from the rows outside of its fold."""
+        _require_partition(folds, len(self.Z))
+        fit = self.fit(M)
+        blocks = locate_blocks(folds, self.rows)
+        dropped = np.setdiff1d(np.arange(len(self.Z)), self.rows)
+        root, X = self.root_weight[:, None], self._standardize(M)[1]
+        out = np.array(M, dtype=np.float64)
+        out[dropped] = fit.predictor.predict(self.Z[dropped])
+        mixed = [block for block in blocks or () if block.inside.size and block.outside.size]
+        for k, j, stopped in fit.tuning.groups():
+            spectrum, sd = self.spectra[k], fit.target.sd[j]
+            residual = held_out_residuals(spectrum, X[:, j], stopped, blocks)
+            out[np.ix_(self.rows, j)] -= sd * residual / root
+            if mixed:
+                seen = self._view_of(k).outside(spectrum, self.Z[dropped])
+                moved = outside_corrections(spectrum, X[:, j], stopped, blocks or (), seen)
+                out[np.ix_(dropped, j)] -= sd * moved
+        model = self.learner.fitted(fit, self.Z.shape[1], self.views)
+        return HeldOut(out, (model,), fit)
+
+    def gls(self, y: FloatArray, D: FloatArray) -> Pilot:
+        """Estimate `y = D coef + N(0, tau K) + noise` by generalized least squares, REML."""
+        scales, X = self._standardize(np.column_stack([y, D]))
+        first = np.flatnonzero(self.allowed(1)[:, 0])
+        found = fit_mixed([self.spectra[k] for k in first], X)
+        rows = np.zeros(D.shape)
+        rows[self.rows] = found.rows * self.root_weight[:, None] / scales.sd[1:]
+        return Pilot(rows.T @ y, rows, noise=found.noise * float(scales.sd[0]))
+
+    def adjoint(self, X: FloatArray, folds: Folds, held: HeldOut) -> FloatArray:
+        """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`.
+
+        Parameters
+        ----------
+        X : FloatArray of shape (n, q)
+            Zero in rows of weight zero.
+        folds : Folds
+            As in `hold_out`.
+        held : HeldOut
+            From `hold_out`, of one target.
+        """
+        tuning = held.fit.tuning
+        if tuning.time.size != 1:
+            raise OptionError(
+                "the held-out fit of one target", f"one of {tuning.time.size}", "Hold it out alone."
+            )
+        ((k, _, stopped),) = tuning.groups()
+        root = self.root_weight[:, None]
+        blocks = locate_blocks(folds, self.rows)
+        out = np.zeros_like(X)
+        out[self.rows] = root * adjoint_residuals(
+            self.spectra[k], X[self.rows] / root, stopped, blocks
+        )
+        return out
+
+    def diagnostics(self, held: HeldOut) -> Diagnostics:
+        """Return what a fit tells about itself."""
+        return self.learner.fitted(held.fit, self.Z.shape[1], self.views).diagnostics()
+
+    def _standardize(self, M: FloatArray) -> tuple[Moments, FloatArray]:
+        """Return moments of the targets, and standardized, weighted columns (r, m)."""
+        inside = M[self.rows]
+        target = column_moments(inside, self.root_weight**2)
+        return target, self.root_weight[:, None] * target.standardize(inside)
+
+    def _view_of(self, spectrum: int) -> View:
+        return self.views[spectrum // len(self.views[0].spectra)]
+
+    def _predictor(self, tuning: Tuning, target: Moments) -> Predictor:
+        fits = [
+            OutputFit(
+                self.spectra[k],
+                float(tuning.time[j]),
+                tuning.filter_,
+                tuning.coordinates[j],
+                float(target.mean[j]),
+                float(target.sd[j]),
+            )
+            for j, k in enumerate(tuning.spectrum_of)
+        ]
+        of_view = tuning.spectrum_of // len(self.views[0].spectra)
+        used = np.unique(of_view)
+        outputs = tuple(np.flatnonzero(of_view == v) for v in used)
+        parts = tuple(
+            self.views[v].expand([fits[i] for i in j]) for v, j in zip(used, outputs, strict=True)
+        )
+        return Predictor(parts, outputs)
+
+
+def _require_partition(folds: Folds, n: int) -> None:
+    if folds.n != n:
+        raise LengthError(f"folds of {n} rows", f"folds of {folds.n}", "Make them for these rows.")
+    if not (folds.complementary or folds.in_sample):
+        raise FoldError(
+            "folds that are predicted from all other rows",
+            f"folds that train on fewer or more ({folds.label})",
+            "Use the cross-fitting engine, which refits, for such folds.",
+        )

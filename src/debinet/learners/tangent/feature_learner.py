@@ -1,0 +1,36 @@
+"""What all learners that are ridge regression on features of Z share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from debinet.learners.spectral.learner import SpectralLearner
+from debinet.learners.spectral.tuning import gcv, reml
+from debinet.learners.tangent.features import Features
+from debinet.learners.tangent.view import FeatureView, view_features
+from debinet.protocols import FloatArray
+
+CRITERIA: Mapping[str, Any] = MappingProxyType({"reml": reml, "gcv": gcv})
+
+
+class FeatureLearner(SpectralLearner):
+    """Ridge regression on features, with a penalty for each output and closed held-out forms."""
+
+    @abstractmethod
+    def _features(self) -> Features:
+        """Return which features are meant, options checked."""
+
+    def _check_options(self) -> None:
+        self.skip_weights()
+        self._features()
+
+    def _decompose(
+        self,
+        Z: FloatArray,
+        M: FloatArray,  # noqa: ARG002
+        weight: FloatArray,
+    ) -> tuple[FeatureView, ...]:
+        return (view_features(Z, weight, self._features(), self.skip_weights()),)

@@ -1,0 +1,135 @@
+"""Rows as an infinitely wide network sees them, with the decompositions of their kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from debinet.learners.chunks import row_chunks
+from debinet.learners.moments import Moments, column_moments
+from debinet.learners.spectral.full import FullSpectrum, decompose
+from debinet.learners.spectral.heldout import Outside
+from debinet.learners.spectral.prepared import OutputFit
+from debinet.learners.wide.inputs import encode
+from debinet.learners.wide.kernels import Architecture, kernel_matrices, kernel_matrix
+from debinet.learners.wide.memory import require_memory
+from debinet.protocols import FloatArray
+
+
+@dataclass(frozen=True)
+class KernelExpansion:
+    """Outputs of a fitted network, `f(z) = K(z, Z) dual + z~ linear`, K without its linear part.
+
+    Attributes
+    ----------
+    architecture : Architecture
+    moments : Moments
+        Of the columns of `Z`, the relevance of features included.
+    encoded : FloatArray of shape (n, p + 1)
+        Training rows.
+    dual : FloatArray of shape (n, m)
+        Coefficients of the kernel functions at the training rows.
+    linear : FloatArray of shape (p + 1, m)
+        Coefficients of the skip connection; the last row is the intercept.
+    """
+
+    architecture: Architecture
+    moments: Moments
+    encoded: FloatArray
+    dual: FloatArray
+    linear: FloatArray
+
+    def predict(self, Z: FloatArray) -> FloatArray:
+        """Return the outputs (r, m) for rows (r, p), a chunk of kernel at a time."""
+        encoded = encode(Z, self.moments)
+        out = encoded @ self.linear
+        for rows in row_chunks(len(Z), len(self.encoded)):
+            out[rows] += kernel_matrix(encoded[rows], self.encoded, self.architecture) @ self.dual
+        return out
+
+
+@dataclass(frozen=True)
+class KernelView:
+    """Rows and the spectra of their kernel.
+
+    Attributes
+    ----------
+    architecture : Architecture
+    scale : FloatArray of shape (p,)
+        Relevance of the features, by which standardized ones are multiplied.
+    moments : Moments
+        Of the columns of `Z`, the relevance of features included.
+    encoded : FloatArray of shape (n, p + 1)
+        The rows as the network sees them.
+    root_weight : FloatArray of shape (n,)
+        Square roots of their weights.
+    spectra : tuple of FullSpectrum
+        One per skip weight.
+    """
+
+    architecture: Architecture
+    scale: FloatArray
+    moments: Moments
+    encoded: FloatArray
+    root_weight: FloatArray
+    spectra: tuple[FullSpectrum, ...]
+
+    def outside(self, spectrum: FullSpectrum, Z: FloatArray) -> Outside:
+        """Return how further rows (n0, p) are seen from a spectrum."""
+        encoded = encode(Z, self.moments)
+        kernel = kernel_matrix(self.encoded, encoded, self.architecture, spectrum.skip)
+        kernel *= self.root_weight[:, None]
+        level = np.full((1, len(Z)), 1.0 / np.linalg.norm(self.root_weight))
+        kernel -= spectrum.AC @ level
+        return Outside(spectrum.V, spectrum.C, spectrum.V.T @ kernel, level)
+
+    def expand(self, fits: Sequence[OutputFit]) -> KernelExpansion:
+        """Turn stopping times into coefficients.
+
+        In the metric of the weighted rows they are `a = V diag(t dual(w t)) T`. Residuals are
+        orthogonal to the unpenalized columns, so the intercept is the mean less `C'A a`.
+        """
+        a = np.empty((len(self.encoded), len(fits)))
+        for j, fit in enumerate(fits):
+            share = fit.time * fit.filter_.dual(fit.spectrum.w * fit.time)
+            a[:, j] = fit.sd * (fit.spectrum.V @ (share * fit.coordinates))
+        dual = self.root_weight[:, None] * a
+        linear = np.array([fit.spectrum.skip for fit in fits]) * (self.encoded.T @ dual)
+        length = np.linalg.norm(self.root_weight)
+        linear[-1] = [
+            fit.mean - float(fit.spectrum.AC[:, 0] @ a[:, j]) / length for j, fit in enumerate(fits)
+        ]
+        return KernelExpansion(self.architecture, self.moments, self.encoded, dual, linear)
+
+
+def view_rows(
+    Z: FloatArray,
+    weight: FloatArray,
+    architecture: Architecture,
+    skips: tuple[float, ...],
+    scale: FloatArray,
+) -> KernelView:
+    """Standardize, build the kernel, decompose it: once for every skip weight.
+
+    Parameters
+    ----------
+    Z : FloatArray of shape (n, p)
+    weight : FloatArray of shape (n,)
+        Positive.
+    architecture : Architecture
+    skips : tuple of float
+        Weights of the linear part to prepare for.
+    scale : FloatArray of shape (p,)
+        Relevance of the features, by which standardized ones are multiplied.
+    """
+    require_memory(len(Z), len(skips))
+    moments = column_moments(Z, weight)
+    moments = Moments(moments.mean, moments.sd / scale)
+    encoded, root = encode(Z, moments), np.sqrt(weight)
+    kernels = kernel_matrices(encoded, encoded, architecture, skips)
+    spectra = tuple(
+        decompose(kernel, root, skip) for kernel, skip in zip(kernels, skips, strict=True)
+    )
+    return KernelView(architecture, scale, moments, encoded, root, spectra)
