@@ -12,12 +12,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, named_seed, root_seed
+from debinet.data.candidate_rows import CandidateRows, read_candidate_rows
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
 from debinet.inference.multisplit import MultiSplit
-from debinet.models.debiasing import Estimated, estimate
-from debinet.models.partially_linear import PartiallyLinear
-from debinet.models.sample import Sample, read_sample
+from debinet.models.estimate import Options
+from debinet.models.selected import Estimated, estimate_selected
 from debinet.models.selecting import Selection, require_selector, select
 from debinet.protocols import BoolArray, FloatArray, IntArray
 from debinet.selection.named import resolve_selector
@@ -109,29 +109,26 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         selector = resolve_selector(self.selector)
         require_selector(selector)
         plan, seed = read_plan(self.selection_share), root_seed(self.random_state)
-        sample = read_sample(X, y, groups, sample_weight)
-        template = PartiallyLinear(
-            [], self.learner, crossfit=self.crossfit, method=self.method, n_jobs=self.n_jobs
-        )
+        sample = read_candidate_rows(X, y, groups, sample_weight)
+        options = Options(self.learner, self.method, self.crossfit, self.n_jobs, seed)
         splits = [
             split_rows(plan, sample.y.size, sample.groups, named_generator(seed, "rows", k))
             for k in range(plan.repeats)
         ]
-        procedure = _Procedure(sample, selector, template, seed)
+        procedure = _Procedure(sample, selector, options)
         selection, first = procedure.run(splits[0], 0)
         # The seed that repeats the whole, not only what follows the split of the rows.
         first = replace(first, result=replace(first.result, seed=seed))
         several = None
         if plan.repeats > 1:
-            template.set_params(n_jobs=None)
+            alone = replace(procedure, options=replace(options, n_jobs=None))
             others = Parallel(n_jobs=self.n_jobs)(
-                delayed(_estimates)(procedure, split, k)
-                for k, split in enumerate(splits[1:], start=1)
+                delayed(_estimates)(alone, split, k) for k, split in enumerate(splits[1:], start=1)
             )
             several = _aggregate(sample, [_row(first), *others])
         # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
         validate_data(self, X, skip_check_array=True)
-        self._sample_columns, self._estimated = sample.candidates, first
+        self._candidates, self._estimated = sample.candidates, first
         self.selector_, self.splits_, self.result_ = selection.selector, several, first.result
         self.selection_rows_, self.estimation_rows_ = splits[0].selection, splits[0].estimation
         self.coef_ = first.result.estimate.copy()
@@ -141,18 +138,16 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the mask over the columns of X that were selected, or their positions."""
         check_is_fitted(self, "result_")
         mask = np.zeros(self.n_features_in_, dtype=np.bool_)
-        mask[self._sample_columns.source[self._estimated.selected]] = True
+        mask[self._candidates.source[self._estimated.selected]] = True
         return np.flatnonzero(mask) if indices else mask
 
     def predict(self, X: Any) -> FloatArray:
         """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
-        frame, model = self._frame(X), self._estimated.model
-        return np.full(len(frame), self._estimated.mean) if model is None else model.predict(frame)
+        return self._predict(X, linear=True)
 
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
-        frame, model = self._frame(X), self._estimated.model
-        return np.full(len(frame), self._estimated.mean) if model is None else model.nuisance(frame)
+        return self._predict(X, linear=False)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
@@ -161,27 +156,29 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         save_model(self, path)
 
-    def _frame(self, X: Any) -> Any:
+    def _predict(self, X: Any, *, linear: bool) -> FloatArray:
         check_is_fitted(self, "result_")
-        columns = self._sample_columns
-        table = read_same_columns(self, X, columns.schema.names)
-        sample = Sample(columns, columns.read(table), np.zeros(table.n), "y", None, None)
-        return sample.frame(self._estimated.kept)
+        values = self._candidates.read(read_same_columns(self, X, self._candidates.schema.names))
+        found = self._estimated
+        if found.fitted is None:
+            return np.full(len(values), found.mean)
+        D, Z = values[:, found.selected], values[:, found.kept & ~found.selected]
+        return found.fitted.predict(D, Z) if linear else found.fitted.nuisance(Z)
 
 
 @dataclass(frozen=True)
 class _Procedure:
     """All that the splits have in common."""
 
-    sample: Sample
+    sample: CandidateRows
     selector: Any
-    template: PartiallyLinear
-    seed: int
+    options: Options
 
     def run(self, split: RowSplit, number: int) -> tuple[Selection, Estimated]:
-        own = named_seed(self.seed, "split", number)
+        own = named_seed(self.options.seed, "split", number)
         selection = select(self.selector, self.sample.of(split.selection), own)
-        return selection, estimate(self.sample, split, selection, self.template, own)
+        options = replace(self.options, seed=own)
+        return selection, estimate_selected(self.sample, split, selection, options)
 
 
 @dataclass(frozen=True)
@@ -203,7 +200,7 @@ def _row(estimated: Estimated) -> _Row:
     return _Row(estimated.selected, result.estimate, result.se.to_numpy(), result.df)
 
 
-def _aggregate(sample: Sample, rows: list[_Row]) -> MultiSplit:
+def _aggregate(sample: CandidateRows, rows: list[_Row]) -> MultiSplit:
     p = len(sample.candidates.names)
     coef, se = np.full((len(rows), p), np.nan), np.full((len(rows), p), np.nan)
     for k, row in enumerate(rows):

@@ -25,6 +25,7 @@ from debinet.models.partialling import (
     partial_out,
     require_method,
 )
+from debinet.protocols import FloatArray
 
 # More coefficients per row than this leave little to judge the noise by (docs/decisions/0011).
 CROWDED = 0.25
@@ -63,10 +64,15 @@ class Fitted:
     result: Inference
     means: tuple[ConditionalMeans, ...]
 
-    def conditional_means(self, Z: Any) -> tuple[Any, Any]:
-        """Return `E(y|Z)` (n,) and `E(D|Z)` (n, q) for rows (n, p)."""
-        m_y, m_D = zip(*(means(Z) for means in self.means), strict=True)
-        return np.mean(m_y, axis=0), np.mean(m_D, axis=0)
+    def predict(self, D: FloatArray, Z: FloatArray) -> FloatArray:
+        """Return `E(y|Z) + (D - E(D|Z)) coef` for rows (n, q), (n, p)."""
+        return self.nuisance(Z) + D @ self.result.estimate
+
+    def nuisance(self, Z: FloatArray) -> FloatArray:
+        """Return `f(Z) = E(y|Z) - E(D|Z) coef` for rows (n, p)."""
+        found = [means(Z) for means in self.means]
+        m_D = np.mean([part for _, part in found], axis=0)
+        return np.asarray(np.mean([part for part, _ in found], axis=0) - m_D @ self.result.estimate)
 
 
 def estimate(data: Dataset, options: Options) -> Fitted:

@@ -203,15 +203,11 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> FloatArray:
         """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
-        D, Z = self._split(X)
-        m_y, m_D = self._fitted.conditional_means(Z)
-        return m_y + (D - m_D) @ self.result_.estimate
+        return self._fitted.predict(*self._split(X))
 
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
-        _, Z = self._split(X)
-        m_y, m_D = self._fitted.conditional_means(Z)
-        return m_y - m_D @ self.result_.estimate
+        return self._fitted.nuisance(self._split(X)[1])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""

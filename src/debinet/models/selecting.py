@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from debinet.data.candidate_rows import CandidateRows
 from debinet.data.candidates import usable_columns
 from debinet.exceptions import DebiNetError, LearnerError, OptionError, SelectorError
 from debinet.learners.adapter import seeded, weight_arguments
-from debinet.models.sample import Sample
 from debinet.protocols import BoolArray, FloatArray
 
 
@@ -34,7 +34,7 @@ class Selection:
     idle: BoolArray
 
 
-def select(selector: Any, part: Sample, seed: int) -> Selection:
+def select(selector: Any, part: CandidateRows, seed: int) -> Selection:
     """Fit a copy of the selector to the rows of selection.
 
     Raises

@@ -1,4 +1,4 @@
-"""Data before it is known which columns are of interest."""
+"""Validated rows before it is known which columns are treatments."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 import pandas as pd
 
 from debinet.data.candidates import Candidates, make_candidates
-from debinet.data.checks import require_sound
-from debinet.data.dataset import read_outcome, read_weights
+from debinet.data.checks import require_independent, require_sound, require_varying
+from debinet.data.dataset import Dataset, read_outcome, read_weights
 from debinet.data.labels import read_groups, require_length
+from debinet.data.schema import Schema
 from debinet.data.tables import read_table
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Sample:
-    """Validated rows.
+class CandidateRows:
+    """Rows whose columns a selector may choose from.
 
     Attributes
     ----------
@@ -27,6 +28,7 @@ class Sample:
         All columns, coded.
     y : FloatArray of shape (n,)
     outcome : str
+        Name of y.
     groups : IntArray of shape (n, ways), optional
     weights : FloatArray of shape (n,), optional
     """
@@ -38,7 +40,7 @@ class Sample:
     groups: IntArray | None
     weights: FloatArray | None
 
-    def of(self, rows: IntArray) -> Sample:
+    def of(self, rows: IntArray) -> CandidateRows:
         """Return some of the rows."""
         return replace(
             self,
@@ -50,11 +52,28 @@ class Sample:
 
     def frame(self, columns: BoolArray) -> pd.DataFrame:
         """Return some of the columns by name."""
-        names = [self.candidates.names[j] for j in np.flatnonzero(columns)]
-        return pd.DataFrame(self.X[:, columns], columns=names)
+        return pd.DataFrame(self.X[:, columns], columns=list(self._names(columns)))
+
+    def dataset(self, treatments: BoolArray, kept: BoolArray) -> Dataset:
+        """Return the data of a model with some of the columns, of which some are treatments."""
+        D, names = self.X[:, treatments], self._names(treatments)
+        require_varying(self.y[:, None], ("y",))
+        require_independent(D, names)
+        groups = self.groups
+        if groups is not None:  # coded from 0 among these rows
+            groups = read_groups(list(groups.T), self.y.size)
+        schema = Schema(self._names(kept), tuple(np.flatnonzero(treatments[kept]).tolist()), {})
+        return Dataset(
+            self.y, D, self.X[:, kept & ~treatments], schema, self.outcome, groups, self.weights
+        )
+
+    def _names(self, columns: BoolArray) -> tuple[str, ...]:
+        return tuple(self.candidates.names[j] for j in np.flatnonzero(columns))
 
 
-def read_sample(X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Sample:
+def read_candidate_rows(
+    X: Any, y: Any, groups: Any = None, sample_weight: Any = None
+) -> CandidateRows:
     """Validate at the door; raise a typed error or return a sound record."""
     table = read_table(X)
     outcome, name = read_outcome(y)
@@ -62,7 +81,7 @@ def read_sample(X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -
     candidates = make_candidates(table)
     values = candidates.read(table)
     require_sound(values, candidates.names, outcome)
-    return Sample(
+    return CandidateRows(
         candidates,
         values,
         outcome,

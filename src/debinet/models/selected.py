@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from debinet.data.candidate_rows import CandidateRows
 from debinet.data.candidates import usable_columns
 from debinet.data.checks import SPARE_ROWS
 from debinet.data.rowsplit import RowSplit
@@ -17,8 +16,7 @@ from debinet.inference.infer import infer
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
 from debinet.inference.trust import SAME_ROWS
-from debinet.models.partially_linear import PartiallyLinear
-from debinet.models.sample import Sample
+from debinet.models.estimate import Fitted, Options, estimate
 from debinet.models.selecting import Selection
 from debinet.protocols import BoolArray
 
@@ -36,7 +34,7 @@ class Estimated:
         Columns that have a coefficient.
     kept : BoolArray of shape (P,)
         Columns that the model saw.
-    model : PartiallyLinear, optional
+    fitted : Fitted, optional
         None if nothing was selected.
     mean : float
         Of the outcome: the prediction if nothing was selected.
@@ -45,26 +43,24 @@ class Estimated:
 
     selected: BoolArray
     kept: BoolArray
-    model: PartiallyLinear | None
+    fitted: Fitted | None
     mean: float
     result: Inference
 
 
-def estimate(
-    sample: Sample, split: RowSplit, selection: Selection, template: PartiallyLinear, seed: int
+def estimate_selected(
+    sample: CandidateRows, split: RowSplit, selection: Selection, options: Options
 ) -> Estimated:
     """Estimate the coefficients of the selected columns on the rows kept for it.
 
     Parameters
     ----------
-    sample : Sample
+    sample : CandidateRows
         All rows.
     split : RowSplit
     selection : Selection
         Made on `split.selection`.
-    template : PartiallyLinear
-        Learner, cross-fitting and method to use; its treatments are ignored.
-    seed : int
+    options : Options
     """
     part = sample.of(split.estimation)
     kept = usable_columns(part.X)
@@ -74,39 +70,21 @@ def estimate(
     notes = _notes(sample, split, selection, kept)
     mean = float(np.average(part.y, weights=part.weights))
     if not selected.any():
-        result = _empty(part, mean, facts, notes, seed)
+        result = _empty(part, mean, facts, notes, options.seed)
         return Estimated(selected, kept, None, mean, result)
     _require_rows(part, int(selected.sum()))
-    names = [sample.candidates.names[j] for j in np.flatnonzero(selected)]
-    model = PartiallyLinear(
-        names,
-        template.learner,
-        crossfit=template.crossfit,
-        method=template.method,
-        n_jobs=template.n_jobs,
-        random_state=seed,
-    )
     if (selected == kept).all():
-        model.set_params(learner="mean")
+        options = replace(options, learner="mean")
         notes.append("every feature was selected: nothing is left to learn, ordinary least squares")
-    model.fit(part.frame(kept), pd.Series(part.y, name=sample.outcome), **_extras(part))
-    result = model.result_
+    fitted = estimate(part.dataset(selected, kept), options)
+    result = fitted.result
     facts = {**result.facts, **facts}
     result = replace(result, method=METHOD, facts=facts, notes=(*notes, *result.notes))
-    return Estimated(selected, kept, model, mean, result)
-
-
-def _extras(part: Sample) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if part.groups is not None:
-        found["groups"] = list(part.groups.T)
-    if part.weights is not None:
-        found["sample_weight"] = part.weights
-    return found
+    return Estimated(selected, kept, replace(fitted, result=result), mean, result)
 
 
 def _empty(
-    part: Sample, mean: float, facts: dict[str, str], notes: Sequence[str], seed: int
+    part: CandidateRows, mean: float, facts: dict[str, str], notes: Sequence[str], seed: int
 ) -> Inference:
     n = part.y.size
     regression = ResidualRegression(part.y - mean, np.zeros((n, 0)), np.zeros(0), part.weights)
@@ -124,7 +102,7 @@ def _empty(
     )
 
 
-def _require_rows(part: Sample, q: int) -> None:
+def _require_rows(part: CandidateRows, q: int) -> None:
     n = part.y.size if part.weights is None else int(np.count_nonzero(part.weights))
     if n < q + SPARE_ROWS:
         raise TooFewRowsError(
@@ -135,7 +113,7 @@ def _require_rows(part: Sample, q: int) -> None:
 
 
 def _facts(
-    sample: Sample, split: RowSplit, selection: Selection, selected: BoolArray
+    sample: CandidateRows, split: RowSplit, selection: Selection, selected: BoolArray
 ) -> dict[str, str]:
     name = type(selection.selector).__name__ if selection.selector is not None else "none"
     where = SAME_ROWS if split.same else f"{split.selection.size} other rows"
@@ -146,7 +124,9 @@ def _facts(
     }
 
 
-def _notes(sample: Sample, split: RowSplit, selection: Selection, kept: BoolArray) -> list[str]:
+def _notes(
+    sample: CandidateRows, split: RowSplit, selection: Selection, kept: BoolArray
+) -> list[str]:
     notes = []
     if split.same:
         notes.append(
