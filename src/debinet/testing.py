@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from debinet.data.folds import k_folds, leave_one_out
-from debinet.learners.adapter import closed_form, fit_learner, seeded, takes_many_outputs
+from debinet.learners.adapter import fit_learner, seeded, takes_many_outputs
+from debinet.learners.crossfitting import has_closed_form
 from debinet.learners.named import resolve_learner
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.protocols import FloatArray, Selector
@@ -141,17 +142,18 @@ def heldout_predictions_are_honest(learner: Any) -> None:
     The mean of 240 squared standard normals has standard deviation 0.09, so 0.7 is far below what
     an honest learner can reach.
     """
-    if not closed_form(learner):
+    if not has_closed_form(learner):
         return
     rng = np.random.default_rng(1)
     Z, M = rng.normal(size=(_N, _P)), rng.normal(size=(_N, 2))
     for folds in (leave_one_out(_N), k_folds(_N, 5, rng)):
-        model = seeded(learner, 0)
-        predictions = np.asarray(model.heldout(Z, M, folds))
-        assert predictions.shape == M.shape, f"heldout gave shape {predictions.shape}"
+        held = seeded(learner, 0).prepare(Z, M).hold_out(M, folds)
+        predictions = np.asarray(held.predictions)
+        assert predictions.shape == M.shape, f"hold_out gave shape {predictions.shape}"
         error = float(((M - predictions) ** 2).mean())
         assert error > 0.7, f"held-out error {error:.2f} on pure noise: rows see themselves"
-        assert np.asarray(model.predict(Z[:3])).shape == (3, 2), "heldout must leave a fitted model"
+        shapes = {np.asarray(model.predict(Z[:3])).shape for model in held.models}
+        assert shapes == {(3, 2)}, "hold_out must return fitted models"
 
 
 def works_in_a_partially_linear_model(learner: Any) -> None:

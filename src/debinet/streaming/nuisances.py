@@ -140,7 +140,8 @@ class SummedNuisances:
         energy = np.diag(column_products(self.G, M, M)) / self.weight
         raw = M[0, -self.row_map.targets.sd.size :]
         # What is left of an outcome that the treatments explain wholly is rounding, of either sign.
-        return np.sqrt(np.maximum(energy, np.finfo(np.float64).eps * (raw**2).sum(axis=0)))
+        least = np.finfo(np.float64).eps * (raw**2).sum(axis=0)
+        return np.asarray(np.sqrt(np.maximum(energy, least)))
 
     def _expand(self, X: FloatArray, tuning: Tuning, target: Moments) -> FeatureExpansion:
         maps = np.empty((self.row_map.features + 1, tuning.time.size))

@@ -101,7 +101,7 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
 
     def fitted(self, fit: SpectralFit, p: int, views: tuple[Any, ...] = ()) -> Self:
         """Return a copy that has been fitted to p features; predictions have two dimensions."""
-        twin = clone(self)
+        twin: Self = clone(self)
         twin.n_features_in_, twin._flat = p, False
         twin._take(fit, views)
         return twin

@@ -78,7 +78,7 @@ class LowRankSpectrum:
         out = np.empty((len(self.C), share.shape[1]))
         for rows in row_chunks(*self.U.shape):
             out[rows] = self.U[rows] ** 2 @ share
-        return out + (self.C**2).sum(axis=1, keepdims=True)
+        return np.asarray(out + (self.C**2).sum(axis=1, keepdims=True))
 
 
 def penalty_columns(left: FloatArray, unpenalized: int) -> Iterator[tuple[FloatArray, slice]]:

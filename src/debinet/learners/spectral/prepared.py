@@ -227,7 +227,7 @@ class SpectralPrepared:
         target = column_moments(inside, self.root_weight**2)
         return target, self.root_weight[:, None] * target.standardize(inside)
 
-    def _view_of(self, spectrum: int) -> View:
+    def _view_of(self, spectrum: int) -> Any:
         return self.views[spectrum // len(self.views[0].spectra)]
 
     def _predictor(self, tuning: Tuning, target: Moments) -> Predictor:
