@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from printed_output import says
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 BLOCKS = re.findall(r"```(python|text)\n(.*?)```", README, re.DOTALL)
@@ -22,7 +23,8 @@ def test_the_first_example_is_real_and_the_others_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (_, example), (_, output), *others = BLOCKS
     names: dict[str, object] = {}
-    assert run(example, names).split() == output.split()
+    printed = run(example, names)
+    assert says(output, printed), printed
     assert len(others) == 2
     for kind, more in others:
         assert kind == "python"
