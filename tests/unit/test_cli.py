@@ -133,7 +133,7 @@ def test_interrupted_by_hand_and_resumed(tmp_path):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command to go on" in errors
+    assert "the same command again to resume" in errors
     assert [path.name for path in out.iterdir()] == ["small.jsonl"]
     kept = (out / "small.jsonl").read_bytes()
     found = debinet("simulate", tmp_path / "plan.toml", "--out", out, "--runs", 2, "--workers", 1)

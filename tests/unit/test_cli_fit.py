@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from contextlib import suppress
 
 import numpy as np
@@ -12,7 +14,7 @@ from click import UsageError
 from command_line import run
 
 import debinet as dn
-from debinet.data.harmless import require_harmless
+from debinet.data.safe_formula import require_safe_formula
 from debinet.exceptions import (
     DebiNetError,
     EmptyInputError,
@@ -54,6 +56,20 @@ def test_the_same_as_in_python(wages):
     assert content["rows"] == 120
     by_formula = run("fit", wages, "--formula", "lwage ~ d1 + d2 | z1 + z2 + z3 + z4", "--json")
     same(by_formula.output, model.result_)
+
+
+def test_no_selector_is_loaded_for_given_treatments(wages, tmp_path):
+    """Nor for the report and the saved model; a fresh process, since tests load everything."""
+    outputs = ("--report", tmp_path / "r.html", "--save", tmp_path / "m.npz", "--quiet")
+    arguments = ["debinet", "fit", *map(str, (wages, *COLUMNS, *outputs))]
+    code = (
+        f"import sys; sys.argv = {arguments!r}; from debinet.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit as ended: assert not ended.code\n"
+        "print([name for name in sys.modules if name.startswith('debinet.selection')])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
 
 
 def test_controls_are_all_other_columns(wages):
@@ -190,7 +206,7 @@ def test_missing_values(wages, tmp_path):
         (("--outcome", "lwage"), UsageError, "--treatments or --select"),
         (("--treatments", "d1"), UsageError, "--outcome"),
         ((*COLUMNS, "--select", "lasso"), UsageError, "either"),
-        ((*COLUMNS, "--formula", "lwage ~ d1 | z1"), UsageError, "--formula says"),
+        ((*COLUMNS, "--formula", "lwage ~ d1 | z1"), UsageError, "--formula replaces"),
         (("--formula", "lwage ~ d1 | z9"), UnknownColumnError, "z9"),
         (("--formula", "lwage ~ d1"), FormulaError, "needs one"),
         ((*COLUMNS[:4], "--controls", "d1"), DebiNetError, "."),
@@ -251,7 +267,7 @@ HOSTILE = [
 @pytest.mark.parametrize("formula", HOSTILE)
 def test_hostile_formulas(formula):
     with pytest.raises((FormulaError, UnknownColumnError)):
-        require_harmless(formula, KNOWN)
+        require_safe_formula(formula, KNOWN)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +282,7 @@ def test_hostile_formulas(formula):
     ],
 )
 def test_harmless_formulas(formula):
-    require_harmless(formula, KNOWN)
+    require_safe_formula(formula, KNOWN)
 
 
 def test_a_hostile_column_name_is_a_name(tmp_path, monkeypatch):

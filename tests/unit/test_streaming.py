@@ -15,9 +15,11 @@ import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
+from joblib import cpu_count, parallel_config
 
 import debinet as dn
 from debinet._random import named_seed
+from debinet.data.workers import count_workers
 from debinet.exceptions import (
     CollinearError,
     ColumnTypeError,
@@ -230,6 +232,24 @@ def test_threads_change_no_bit(monkeypatch):
     one, three = (stream(FRAME, options={"n_jobs": jobs}) for jobs in (1, 3))
     assert np.array_equal(one.coef_, three.coef_)
     assert np.array_equal(one.result_.covariance, three.result_.covariance)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "workers"), [(None, 1), (3, 3), (np.int64(2), 2), (-1, cpu_count()), (-10_000, 1)]
+)
+def test_jobs_are_counted_as_in_joblib(n_jobs, workers):
+    assert count_workers(n_jobs) == workers
+    assert count_workers(-2) == max(1, cpu_count() - 1)
+    with parallel_config(n_jobs=4):
+        assert count_workers(None) == 4
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.0, True, "all"])
+def test_jobs_that_are_refused_alike(n_jobs):
+    X = FRAME[["d1", "d2", *CONTROLS]]
+    for fit in (lambda m: m.fit(X, FRAME["y"]), lambda m: m.fit_stream(FRAME, "y")):
+        with pytest.raises(OptionError, match="n_jobs"):
+            fit(model(n_jobs=n_jobs))
 
 
 def parts(frame=FRAME, count=4):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from debinet.cli.fit_options import FitOptions, read_crossfit, read_vcov
 from debinet.cli.learners import LEARNERS
-from debinet.cli.request import Request, read_crossfit, read_vcov
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,13 +31,13 @@ def _require_file(context: click.Context, parameter: click.Parameter, value: Pat
 @click.command("fit", no_args_is_help=True)
 @click.argument("file", type=click.Path(path_type=Path), callback=_require_file)
 @click.option("--outcome", metavar="COLUMN", help="The outcome y.")
-@click.option("--treatments", metavar="COLUMNS", help="Features of interest, with commas.")
-@click.option("--controls", metavar="COLUMNS", help="Nuisance features.  [default: all others]")
+@click.option("--treatments", metavar="COLUMNS", help="Columns of interest, with commas.")
+@click.option("--controls", metavar="COLUMNS", help="Control columns.  [default: all others]")
 @click.option("--formula", help='"y ~ d1 + d2 | z1 + C(z2)" in place of these three.')
-@click.option("--select", type=click.Choice(_SELECTORS), help="Find the features of interest.")
+@click.option("--select", type=click.Choice(_SELECTORS), help="Find the treatments.")
 @click.option("--learner", type=click.Choice(list(LEARNERS)), default="wide", show_default=True)
 @click.option("--crossfit", default="auto", show_default=True, help="auto, loo, none, 5, or 5x3.")
-@click.option("--vcov", metavar="KIND", help="iid, HC0 to HC3, smoother, cluster:COLUMN[,COLUMN].")
+@click.option("--vcov", metavar="KIND", help="iid, HC0 to HC3, full, cluster:COLUMN[,COLUMN].")
 @click.option("--weights", metavar="COLUMN", help="Sample weights.")
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95)
 @click.option("--joint", is_flag=True, help="Intervals that cover all coefficients at once.")
@@ -45,14 +45,14 @@ def _require_file(context: click.Context, parameter: click.Parameter, value: Pat
 @click.option("--drop-missing", is_flag=True, help="Leave out rows with missing values.")
 @click.option("--stream", is_flag=True, is_eager=True, help="FILE is Parquet files of any size.")
 @click.option("--width", type=click.IntRange(min=1), help="Hidden units.  [with --stream]")
-@click.option("--checkpoint", type=_FILE, help="Go on from here if interrupted.  [with --stream]")
-@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster.  [with --stream]")
+@click.option("--checkpoint", type=_FILE, help="Resume from here if interrupted.  [with --stream]")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask cluster to use.  [with --stream]")
 @click.option("--table", type=_FILE, multiple=True, help="Write a .csv, .md, .tex or .html table.")
-@click.option("--save", type=_FILE, help="Write the model and its result: predict, trust, dn.load.")
-@click.option("--report", type=_FILE, help="Write a page to look at and to send.")
+@click.option("--save", type=_FILE, help="Save the fit for predict, trust and dn.load.")
+@click.option("--report", type=_FILE, help="Write a report as an HTML page.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-@click.option("--force", is_flag=True, help="Replace outputs that exist.")
+@click.option("--quiet", is_flag=True, help="Print errors only.")
+@click.option("--force", is_flag=True, help="Overwrite existing outputs.")
 def fit_command(
     file: Path,
     *,
@@ -69,12 +69,12 @@ def fit_command(
     json_: bool,
     quiet: bool,
     force: bool,
-    **request: Any,
+    **options: Any,
 ) -> int:
     """Estimate coefficients from a table: csv, tsv, parquet, feather, dta or xlsx.
 
     With --stream, FILE is a Parquet file, a folder of them or a pattern in quotes. They are read in
-    passes and need not fit in memory.
+    passes, on all cores, and need not fit in memory.
 
     \b
     Examples:
@@ -90,7 +90,7 @@ def fit_command(
     require_tables(table)
     require_free([*table, *(path for path in (save, report) if path is not None)], force)
     kind, groups = read_vcov(vcov)
-    asked = Request(groups=groups, **request)
+    asked = FitOptions(groups=groups, **options)
     streaming = Streaming(width, checkpoint, scheduler, progress=not quiet and _is_terminal())
     if stream:
         model, left_out = fit_stream(file, asked, kind, streaming), 0
@@ -98,7 +98,7 @@ def fit_command(
         require_no_streaming(streaming)
         model, left_out = _fit(file, asked)
     if kind is not None and kind != model.result_.vcov_type:
-        # A formula's fit shows the result of the model within.
+        # The fit of a formula holds the model whose result it shows.
         fitted = getattr(model, "model", model)
         fitted.result_ = fitted.result_.with_vcov(kind)
     result = model.result_
@@ -130,76 +130,81 @@ def _show(result: Inference, left_out: int, level: float, joint: bool) -> None:
             click.echo(f"  {check.name}: {check.finding}\n    -> {check.advice}")
 
 
-def _fit(file: Path, request: Request) -> tuple[Any, int]:
+def _fit(file: Path, asked: FitOptions) -> tuple[Any, int]:
     """Return the fitted model and the number of rows left out."""
-    from debinet.cli.reading import read_table
+    from debinet.cli.reading import read_file
 
-    frame = read_table(file)
-    if request.formula is not None:
-        return _fit_formula(frame, request)
-    if request.outcome is None:
+    frame = read_file(file)
+    if asked.formula is not None:
+        return _fit_formula(frame, asked)
+    if asked.outcome is None:
         raise click.UsageError("Give --outcome and --treatments or --select, or give --formula.")
-    if (request.treatments is None) == (request.select is None):
+    if (asked.treatments is None) == (asked.select is None):
         raise click.UsageError("Give either --treatments or --select.")
-    return _fit_columns(frame, request)
+    return _fit_columns(frame, asked)
 
 
-def _fit_formula(frame: pd.DataFrame, request: Request) -> tuple[Any, int]:
+def _fit_formula(frame: pd.DataFrame, asked: FitOptions) -> tuple[Any, int]:
     from debinet.cli.reading import require_columns, without_missing
     from debinet.data.formula import formula_columns
-    from debinet.data.harmless import require_harmless
+    from debinet.data.safe_formula import require_safe_formula
     from debinet.models.plm import plm
 
-    if request.select or request.outcome or request.treatments or request.controls:
-        raise click.UsageError("--formula says what --outcome, --treatments, ... would.")
-    assert request.formula is not None
-    require_harmless(request.formula, frame.columns)
-    apart = [*request.groups, *_given(request.weights)]
+    if asked.select or asked.outcome or asked.treatments or asked.controls:
+        raise click.UsageError("--formula replaces --outcome, --treatments, --controls, --select.")
+    assert asked.formula is not None
+    require_safe_formula(asked.formula, frame.columns)
+    apart = [*asked.groups, *_given(asked.weights)]
     require_columns(frame, apart)
-    used = [*formula_columns(request.formula, frame, apart), *apart]
-    frame, left_out = without_missing(frame[list(dict.fromkeys(used))], request.drop_missing)
+    used = [*formula_columns(asked.formula, frame, apart), *apart]
+    frame, left_out = without_missing(frame[list(dict.fromkeys(used))], asked.drop_missing)
     fit = plm(
-        request.formula,
+        asked.formula,
         frame,
-        LEARNERS[request.learner](),
-        groups=request.groups or None,
-        sample_weight=request.weights,
-        crossfit=read_crossfit(request.crossfit),
-        random_state=request.seed,
+        LEARNERS[asked.learner](),
+        groups=asked.groups or None,
+        sample_weight=asked.weights,
+        crossfit=read_crossfit(asked.crossfit),
+        random_state=asked.seed,
     )
     return fit, left_out
 
 
-def _fit_columns(frame: pd.DataFrame, request: Request) -> tuple[Any, int]:
+def _fit_columns(frame: pd.DataFrame, asked: FitOptions) -> tuple[Any, int]:
     from debinet.cli.reading import require_columns, split_names, without_missing
-    from debinet.models.debinet import DebiNet
-    from debinet.models.partially_linear import PartiallyLinear
 
-    assert request.outcome is not None
-    treatments, controls = split_names(request.treatments), split_names(request.controls)
-    apart = [request.outcome, *request.groups, *_given(request.weights)]
+    assert asked.outcome is not None
+    treatments, controls = split_names(asked.treatments), split_names(asked.controls)
+    apart = [asked.outcome, *asked.groups, *_given(asked.weights)]
     require_columns(frame, [*apart, *treatments, *controls])
     if not controls:
         controls = [c for c in frame.columns if c not in {*apart, *treatments}]
     used = list(dict.fromkeys([*apart, *treatments, *controls]))
-    frame, left_out = without_missing(frame[used], request.drop_missing)
-    options: dict[str, Any] = {
-        "learner": LEARNERS[request.learner](),
-        "crossfit": read_crossfit(request.crossfit),
-        "random_state": request.seed,
-    }
-    model = (
-        PartiallyLinear(treatments, **options)
-        if request.select is None
-        else DebiNet(request.select, **options)
-    )
+    frame, left_out = without_missing(frame[used], asked.drop_missing)
+    model = _model(asked, treatments)
     model.fit(
         frame[[*treatments, *(c for c in controls if c not in treatments)]],
-        frame[request.outcome],
-        groups=frame[request.groups] if request.groups else None,
-        sample_weight=None if request.weights is None else frame[request.weights],
+        frame[asked.outcome],
+        groups=frame[asked.groups] if asked.groups else None,
+        sample_weight=None if asked.weights is None else frame[asked.weights],
     )
     return model, left_out
+
+
+def _model(asked: FitOptions, treatments: list[str]) -> Any:
+    """Return the model, and import what it needs only."""
+    options: dict[str, Any] = {
+        "learner": LEARNERS[asked.learner](),
+        "crossfit": read_crossfit(asked.crossfit),
+        "random_state": asked.seed,
+    }
+    if asked.select is None:
+        from debinet.models.partially_linear import PartiallyLinear
+
+        return PartiallyLinear(treatments, **options)
+    from debinet.models.debinet import DebiNet
+
+    return DebiNet(asked.select, **options)
 
 
 def _given(name: str | None) -> list[str]:

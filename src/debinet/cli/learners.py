@@ -1,21 +1,15 @@
-"""Learners by name, for those who do not write Python."""
+"""Learners by name, for the command line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 
-def _forest() -> Any:
-    from sklearn.ensemble import RandomForestRegressor
-
-    return RandomForestRegressor(n_estimators=500, min_samples_leaf=5)
-
-
-def _boosting() -> Any:
-    from sklearn.ensemble import HistGradientBoostingRegressor
-
-    return HistGradientBoostingRegressor(early_stopping=True)
+def _make(module: str, name: str, **options: Any) -> Any:
+    return getattr(import_module(module), name)(**options)
 
 
 def _lasso() -> Any:
@@ -26,31 +20,16 @@ def _lasso() -> Any:
     return make_pipeline(StandardScaler(), LassoCV())
 
 
-def _linear() -> Any:
-    from sklearn.linear_model import LinearRegression
-
-    return LinearRegression()
-
-
-def _net() -> Any:
-    from debinet.learners.net.net import Net
-
-    return Net()
-
-
-def _splines() -> Any:
-    from debinet.learners.splines import SplineSmoother
-
-    return SplineSmoother()
-
-
+_FOREST = {"n_estimators": 500, "min_samples_leaf": 5}
 LEARNERS: dict[str, Callable[[], Any]] = {
     "wide": lambda: "wide",
-    "net": _net,
-    "splines": _splines,
-    "forest": _forest,
-    "boosting": _boosting,
+    "net": partial(_make, "debinet.learners.net.net", "Net"),
+    "splines": partial(_make, "debinet.learners.splines", "SplineSmoother"),
+    "forest": partial(_make, "sklearn.ensemble", "RandomForestRegressor", **_FOREST),
+    "boosting": partial(
+        _make, "sklearn.ensemble", "HistGradientBoostingRegressor", early_stopping=True
+    ),
     "lasso": _lasso,
-    "linear": _linear,
+    "linear": partial(_make, "sklearn.linear_model", "LinearRegression"),
     "mean": lambda: "mean",
 }

@@ -1,4 +1,4 @@
-"""The command group, and how errors reach the user: one line, exit code 2, no traceback."""
+"""The command group; errors are shown in one line, with exit code 2 and no traceback."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def main() -> None:
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
         click.echo(
-            "Interrupted. Nothing half-written is left. Where results or checkpoints are kept, run "
-            "the same command to go on.",
+            "Interrupted. No incomplete file is left. If results or a checkpoint are kept, run the "
+            "same command again to resume.",
             err=True,
         )
         sys.exit(_INTERRUPTED)

@@ -17,11 +17,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("model", type=_FILE)
 @click.argument("file", type=_FILE)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a table.")
-@click.option("--keep", metavar="COLUMNS", help="Columns of FILE to repeat, with commas.")
+@click.option("--keep", metavar="COLUMNS", help="Columns of FILE to copy, with commas.")
 @click.option("--nuisance", is_flag=True, help="Add f(Z), the part that the controls explain.")
-@click.option("--allow-missing", is_flag=True, help="Leave rows with missing values empty.")
-@click.option("--trusted", is_flag=True, help="The model's file is from someone I trust.")
-@click.option("--force", is_flag=True, help="Replace an output that exists.")
+@click.option("--allow-missing", is_flag=True, help="Predict nothing for rows with missing values.")
+@click.option("--trusted", is_flag=True, help="Load a MODEL from a trusted source.")
+@click.option("--force", is_flag=True, help="Overwrite an existing output.")
 def predict_command(
     model: Path,
     file: Path,
@@ -41,7 +41,7 @@ def predict_command(
       debinet predict wages.npz new.csv --out predicted.csv
       debinet predict wages.npz new.csv --keep id --nuisance
     """  # noqa: D301 - click's mark for lines to leave alone
-    from debinet.cli.reading import read_table, require_columns, split_names
+    from debinet.cli.reading import read_file, require_columns, split_names
     from debinet.cli.writing import require_frame_file, require_free, write_frame
     from debinet.models.storing import load
 
@@ -49,7 +49,7 @@ def predict_command(
         require_frame_file(out)
         require_free([out], force)
     fitted = load(model, trusted=trusted)
-    frame = read_table(file)
+    frame = read_file(file)
     kept = split_names(keep)
     require_columns(frame, kept)
     predicted = _predict(fitted, model, frame, nuisance, allow_missing)
@@ -99,7 +99,7 @@ def _predict(
 
 
 def _columns(fitted: Any) -> list[str]:
-    """Return the columns that the model was fitted to."""
+    """Return the columns that the model needs."""
     from debinet.data.formula import apply_columns
     from debinet.exceptions import FileFormatError
 

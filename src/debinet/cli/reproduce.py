@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from debinet.cli.running import dask_client, running_options, usable_cores
+from debinet.cli.running import dask_client, running_options
 
 
 @click.command("reproduce", no_args_is_help=True)
@@ -24,20 +24,21 @@ def reproduce_command(
     quiet: bool,
     **options: Any,
 ) -> int:
-    """Rerun tables and figures of the paper, with the paper's figures beside ours.
+    """Rerun tables and figures of the paper, with the paper's numbers beside ours.
 
     NAME is table1 to table5, table4_inputs (other inputs of table4), figure2 to figure7, or all.
-    A run that was stopped, in whatever way, goes on where it was.
+    A run that was stopped is resumed by the same command.
 
     \b
     Examples:
       debinet reproduce table2 --runs 50 --out results/
       debinet reproduce all --quick
     """  # noqa: D301 - click's mark for lines to leave alone
+    from debinet.data.workers import count_workers
     from debinet.exceptions import DataNotFoundError, MissingDependencyError
     from debinet.experiments.paper.reproduce import Running, read_names, reproduce
 
-    running = Running(quick, workers=workers or usable_cores(), progress=not quiet, **options)
+    running = Running(quick, workers=workers or count_workers(-1), progress=not quiet, **options)
     failures = 0
     with dask_client(running.backend, scheduler):
         for name in read_names(names):

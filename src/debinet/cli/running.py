@@ -1,4 +1,4 @@
-"""Options that every command which runs experiments has."""
+"""Options of all commands that run experiments."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _OPTIONS = (
         type=click.Path(file_okay=False, path_type=Path),
         default=Path("results"),
         show_default=True,
-        help="Folder for results. Cells that are there already are not run again.",
+        help="Folder for results. Cells with a stored result are not run again.",
     ),
     click.option(
         "--workers",
         type=click.IntRange(min=1),
-        help="Processes. The results do not depend on it.  [default: the machine's cores]",
+        help="Number of processes; results do not depend on it.  [default: one per core]",
     ),
     click.option(
         "--backend",
         type=click.Choice(["processes", "dask"]),
         default="processes",
         show_default=True,
-        help="Where cells are run.",
+        help="Where to run cells.",
     ),
-    click.option("--scheduler", metavar="ADDRESS", help="Of a Dask cluster, for --backend dask."),
+    click.option("--scheduler", metavar="ADDRESS", help="Dask cluster, with --backend dask."),
     click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
-    click.option("--retry", is_flag=True, help="Run cells again that failed before."),
-    click.option("--quiet", is_flag=True, help="No progress, no tables; only files."),
+    click.option("--retry", is_flag=True, help="Rerun cells that failed."),
+    click.option("--quiet", is_flag=True, help="Write files, print nothing."),
 )
 
 
@@ -60,10 +60,3 @@ def dask_client(backend: str, scheduler: str | None) -> Iterator[None]:
         raise click.UsageError("--backend dask needs: pip install 'debinet[dask]'") from error
     with Client(scheduler) if scheduler else Client(processes=True, threads_per_worker=1):
         yield
-
-
-def usable_cores() -> int:
-    """Return the number of cores that this process may use."""
-    from joblib import cpu_count
-
-    return int(cpu_count())

@@ -1,4 +1,4 @@
-"""`debinet simulate`: a simulation of one's own, described in a file."""
+"""`debinet simulate`: your own simulation, described in a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from debinet.cli.running import dask_client, running_options, usable_cores
+from debinet.cli.running import dask_client, running_options
 
 
 @click.command("simulate", no_args_is_help=True)
@@ -43,6 +43,7 @@ def simulate_command(
     Example:
       debinet simulate small.toml --out results/
     """  # noqa: D301 - click's mark for lines to leave alone
+    from debinet.data.workers import count_workers
     from debinet.experiments.running import run_experiment
     from debinet.experiments.simulation import simulation_table
     from debinet.experiments.toml_plan import read_experiment
@@ -52,7 +53,7 @@ def simulate_command(
         results = run_experiment(
             experiment,
             out,
-            workers=workers or usable_cores(),
+            workers=workers or count_workers(-1),
             backend=backend,
             progress=not quiet,
             **options,

@@ -8,26 +8,15 @@ from typing import Any
 
 import click
 
-from debinet.cli.request import Request, read_crossfit
+from debinet.cli.fit_options import FitOptions, read_crossfit
 
-# Covariances that passes over the data take; clusters come with their column.
+# Covariances of streamed fits; clusters come with their column.
 _KINDS = ("iid", "HC0", "HC1", "HC2", "HC3", "full")
 
 
 @dataclass(frozen=True)
 class Streaming:
-    """How the data are read.
-
-    Attributes
-    ----------
-    width : int or None
-        Hidden units.
-    checkpoint : Path or None
-    scheduler : str or None
-        Address of a Dask cluster.
-    progress : bool
-        Whether to show bars.
-    """
+    """The options that go with --stream, and whether to show progress bars."""
 
     width: int | None
     checkpoint: Path | None
@@ -35,26 +24,27 @@ class Streaming:
     progress: bool
 
 
-def fit_stream(path: Path, request: Request, kind: str | None, streaming: Streaming) -> Any:
+def fit_stream(path: Path, asked: FitOptions, kind: str | None, streaming: Streaming) -> Any:
     """Return the model, fitted to a file, a folder or a pattern of files."""
     from debinet.cli.reading import split_names
     from debinet.learners.tangent import TangentNet
     from debinet.models.partially_linear import PartiallyLinear
 
-    _require_possible(path, request, kind)
-    assert request.outcome is not None
+    _require_possible(path, asked, kind)
+    assert asked.outcome is not None
     model = PartiallyLinear(
-        split_names(request.treatments),
+        split_names(asked.treatments),
         "wide" if streaming.width is None else TangentNet(width=streaming.width),
-        crossfit=read_crossfit(request.crossfit),
-        random_state=request.seed,
+        crossfit=read_crossfit(asked.crossfit),
+        n_jobs=-1,
+        random_state=asked.seed,
     )
     return model.fit_stream(
         path,
-        request.outcome,
-        controls=split_names(request.controls) or None,
-        groups=request.groups[0] if request.groups else None,
-        sample_weight=request.weights,
+        asked.outcome,
+        controls=split_names(asked.controls) or None,
+        groups=asked.groups[0] if asked.groups else None,
+        sample_weight=asked.weights,
         client=streaming.scheduler,
         checkpoint=streaming.checkpoint,
         progress=streaming.progress,
@@ -62,32 +52,32 @@ def fit_stream(path: Path, request: Request, kind: str | None, streaming: Stream
 
 
 def require_no_streaming(streaming: Streaming) -> None:
-    """Require that no option is given that --stream alone has."""
+    """Require that no option is given that goes with --stream."""
     for name in ("width", "checkpoint", "scheduler"):
         if getattr(streaming, name) is not None:
             raise click.UsageError(f"--{name} goes with --stream.")
 
 
-def _require_possible(path: Path, request: Request, kind: str | None) -> None:
-    """Require, before hours of reading, options that can be served."""
-    from debinet.cli.reading import READERS
+def _require_possible(path: Path, asked: FitOptions, kind: str | None) -> None:
+    """Require options that can be served, before hours of reading."""
+    from debinet.data.readers import READERS
 
     for name in ("formula", "select"):
-        if getattr(request, name) is not None:
+        if getattr(asked, name) is not None:
             raise click.UsageError(
                 f"--{name} needs all rows in memory: give --outcome and --treatments with --stream."
             )
-    if request.outcome is None or request.treatments is None:
+    if asked.outcome is None or asked.treatments is None:
         raise click.UsageError("Give --outcome and --treatments with --stream.")
-    if request.learner != "wide":
+    if asked.learner != "wide":
         raise click.UsageError(
-            f"--learner {request.learner} needs all rows in memory: --stream goes with wide."
+            f"--learner {asked.learner} needs all rows in memory: --stream goes with wide."
         )
-    if request.drop_missing:
+    if asked.drop_missing:
         raise click.UsageError(
             "--drop-missing does not go with --stream, which refuses missing values."
         )
-    if len(request.groups) > 1:
+    if len(asked.groups) > 1:
         raise click.UsageError("--vcov cluster takes one column with --stream.")
     if kind is not None and kind not in _KINDS:
         raise click.UsageError(f"--vcov {kind!r}: use {', '.join(_KINDS)} or cluster:COLUMN.")

@@ -1,4 +1,4 @@
-"""Outputs of a fit: never over what is there unless asked, each whole or not at all."""
+"""Outputs of a fit: written atomically, and overwritten only if asked."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from debinet.data.replacing import replaced
+from debinet.data.atomic_write import write_atomically
 from debinet.exceptions import MissingDependencyError, OptionError
 from debinet.inference.result import Inference
 
@@ -44,7 +44,7 @@ def require_free(paths: list[Path], force: bool) -> None:
 
 
 def require_tables(paths: tuple[Path, ...]) -> None:
-    """Require endings that say which kind of table is wanted."""
+    """Require endings of known kinds of tables."""
     for path in paths:
         if path.suffix.lower() not in TABLES:
             raise OptionError(
@@ -53,14 +53,14 @@ def require_tables(paths: tuple[Path, ...]) -> None:
 
 
 def require_frame_file(path: Path) -> None:
-    """Require an ending that says how a data frame is to be written."""
+    """Require an ending that a data frame can be written to."""
     if path.suffix.lower() not in FRAMES:
         raise OptionError(f"outputs that end in {', '.join(FRAMES)}", str(path), "Choose one.")
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write a data frame in the format of the file's ending."""
-    with replaced(path) as draft:
+    with write_atomically(path) as draft:
         try:
             FRAMES[path.suffix.lower()](frame, draft)
         except ImportError as error:
@@ -72,12 +72,12 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 def write_table(result: Inference, path: Path, level: float, joint: bool) -> None:
     """Write the coefficients in the format of the file's ending."""
     text = TABLES[path.suffix.lower()](result, level, joint)
-    with replaced(path) as draft:
+    with write_atomically(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
 def as_json(result: Inference, level: float, joint: bool) -> str:
-    """Return the result for other programs."""
+    """Return the result as JSON, for other programs."""
     frame = result.to_frame(level, joint)
     coefficients = [
         {"term": str(term), **{key: _finite(value) for key, value in row.items()}}

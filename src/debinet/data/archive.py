@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from debinet.data.replacing import replaced
+from debinet.data.atomic_write import write_atomically
 from debinet.exceptions import DebiNetError, FileFormatError
 from debinet.protocols import FloatArray
 
@@ -45,7 +45,7 @@ def write_archive(
     if target.is_dir() or not target.parent.is_dir():
         raise OSError(f"Cannot write {target}: give the path of a file in a folder that exists.")
     text = json.dumps({"format": kind.format, "version": kind.version, **header})
-    with replaced(target) as draft, draft.open("xb") as stream:
+    with write_atomically(target) as draft, draft.open("xb") as stream:
         encoded = np.frombuffer(text.encode(), dtype=np.uint8)
         np.savez_compressed(stream, allow_pickle=False, header=encoded, **arrays)
 

@@ -1,4 +1,4 @@
-"""All columns of X as numbers, and which of them a selector may choose."""
+"""The columns of X as numbers, and which of them a selector may choose."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ class Candidates:
     source : IntArray of shape (P,)
         Position in X of the column that each came from.
     selectable : BoolArray of shape (P,)
-        False for the columns that code a text column: one category beside the others has no
-        variation of its own.
+        False for columns that code a text column: a category is determined by the others.
     """
 
     schema: Schema
@@ -42,14 +41,13 @@ class Candidates:
 def make_candidates(table: Table) -> Candidates:
     """Code the text columns of a table; every numeric column may be chosen."""
     schema = Schema(table.names, (), {j: read_levels(table, j) for j in table.text})
-    widths = [schema.width(j) if j in table.text else 1 for j in range(len(table.names))]
-    source = np.repeat(np.arange(len(widths)), widths)
+    source = np.array([j for j, _ in schema.control_columns], dtype=np.int64)
     selectable = ~np.isin(source, list(table.text))
     return Candidates(schema, schema.control_names, source, selectable)
 
 
 def usable_columns(X: FloatArray) -> BoolArray:
-    """Return which columns vary and are not the copy of an earlier one."""
+    """Return which columns vary and are not copies of an earlier one."""
     usable = np.ptp(X, axis=0) > 0
     usable[list(find_copies(X))] = False
     return np.asarray(usable, dtype=np.bool_)

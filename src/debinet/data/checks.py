@@ -1,4 +1,4 @@
-"""The door's checks: what would make a coefficient meaningless is refused, by name."""
+"""Checks of the data on entry: columns that make a coefficient meaningless are refused by name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEPENDENCE_TOLERANCE = 1e-10
 # Least eigenvalue of the Gram matrix of scaled columns above which no column can be dependent.
 CLEARLY_INDEPENDENT = 1e-6
 
-# Fewer degrees of freedom than this give standard errors that mean nothing.
+# With fewer degrees of freedom, standard errors are meaningless.
 SPARE_ROWS = 3
 LARGEST = 1e100
 
@@ -39,27 +39,38 @@ def require_enough_rows(n: int, q: int) -> None:
         )
 
 
-def require_ordinary_scale(columns: FloatArray, names: Sequence[str]) -> None:
-    """Require numbers whose squares and ratios a computer can hold."""
-    largest, spread = np.abs(columns).max(axis=0), np.ptp(columns, axis=0)
-    extreme = np.flatnonzero((largest > LARGEST) | (spread < 1 / LARGEST))
-    if extreme.size:
-        raise InputError(
-            f"columns of ordinary scale, between {1 / LARGEST:g} and {LARGEST:g}",
-            f"{_listed(names, extreme)} with values up to {largest[extreme[0]]:g}",
-            "Express them in other units.",
-        )
+def require_usable(
+    size: FloatArray, spread: FloatArray, names: Sequence[str], rounding: float = 0.0
+) -> None:
+    """Require columns that vary, on scales whose squares and ratios neither over- nor underflow.
 
-
-def require_varying(columns: FloatArray, names: Sequence[str]) -> None:
-    """Require that no column is constant."""
-    constant = np.flatnonzero(np.ptp(columns, axis=0) == 0)
+    Parameters
+    ----------
+    size, spread : FloatArray of shape (p,)
+        Largest absolute value, and range or standard deviation of each column.
+    names : sequence of str
+    rounding : float
+        A spread below this share of the size is the rounding of a constant.
+    """
+    constant = np.flatnonzero(spread <= rounding * size)
     if constant.size:
         raise ConstantColumnError(
             "columns that vary",
             f"only one value in {_listed(names, constant)}",
             "Drop them: an intercept is part of every model.",
         )
+    extreme = np.flatnonzero((size > LARGEST) | (spread < 1 / LARGEST))
+    if extreme.size:
+        raise InputError(
+            f"columns of ordinary scale, between {1 / LARGEST:g} and {LARGEST:g}",
+            f"{_listed(names, extreme)} with values up to {size[extreme[0]]:g}",
+            "Express them in other units.",
+        )
+
+
+def require_varying(columns: FloatArray, names: Sequence[str]) -> None:
+    """Require what `require_usable` does, of columns (n, p)."""
+    require_usable(np.abs(columns).max(axis=0), np.ptp(columns, axis=0), names)
 
 
 def require_distinct(columns: FloatArray, names: Sequence[str]) -> None:
@@ -87,7 +98,7 @@ def find_copies(columns: FloatArray) -> dict[int, int]:
 
 
 def require_sound(columns: FloatArray, names: Sequence[str], outcome: FloatArray) -> None:
-    """Require rows, columns and an outcome that vary, on ordinary scales, and no column twice."""
+    """Require enough rows, varying columns and outcome on ordinary scales, and no duplicates."""
     n = outcome.size
     if n <= SPARE_ROWS:
         rows = "1 sample" if n == 1 else f"{n} rows"
@@ -96,7 +107,6 @@ def require_sound(columns: FloatArray, names: Sequence[str], outcome: FloatArray
         )
     for values, labels in ((columns, names), (outcome[:, None], ("y",))):
         require_varying(values, labels)
-        require_ordinary_scale(values, labels)
     require_distinct(columns, names)
 
 
@@ -115,10 +125,10 @@ def require_independent(D: FloatArray, names: Sequence[str]) -> None:
 def dependent_columns(scaled: FloatArray) -> list[int]:
     """Return the columns that a pivoted QR finds determined by the others.
 
-    Columns must be scaled so that 1 is the standard deviation one would call large.
+    Columns must be scaled so that 1 is a large standard deviation.
     """
-    # Far from dependent, as nearly always: the q x q Gram matrix says so much faster than a pivoted
-    # QR. It squares the condition number, so what it cannot vouch for is left to the QR.
+    # The q x q Gram matrix settles nearly all cases faster than a pivoted QR. It squares the
+    # condition number, so doubtful cases are left to the QR.
     gram = scaled.T @ scaled / scaled.shape[0]
     if np.linalg.eigvalsh(gram).min() > CLEARLY_INDEPENDENT:
         return []

@@ -1,4 +1,4 @@
-"""Every value that `crossfit` may take, turned into folds."""
+"""Folds for every value that `crossfit` may take."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from debinet.data.folds import Folds, k_folds, leave_one_out, no_folds
+from debinet.data.options import is_whole
 from debinet.data.splits import ready_made
 from debinet.exceptions import FoldError, OptionError
 from debinet.protocols import FloatArray, IntArray, Splitter
@@ -46,13 +47,13 @@ def make_folds(
     n : int
         Number of rows.
     rng : numpy.random.Generator
-        Decides random folds.
+        Draws random folds.
     groups : IntArray of shape (n, ways), optional
         Rows that must stay together.
     closed_form : bool
         Whether the learner implements `heldout`.
     data : (D, Z, y), optional
-        For splitters that look at them.
+        For splitters that use them.
     """
     if crossfit is None:
         return (no_folds(n),)
@@ -77,7 +78,7 @@ def _named_folds(
     name: str, n: int, rng: np.random.Generator, groups: IntArray | None, closed_form: bool
 ) -> tuple[Folds, ...]:
     if name == "auto":
-        # Two-way groups exclude more rows than they hold out: no closed form covers that.
+        # Two-way groups exclude more rows than they hold out, which no closed form can do.
         closed_form = closed_form and (groups is None or groups.shape[1] == 1)
         if not closed_form:
             return (k_folds(n, _default_folds(n, groups), rng, groups),)
@@ -97,7 +98,7 @@ def _unknown(crossfit: object) -> OptionError:
 
 
 def _seeded(splitter: Splitter, rng: np.random.Generator) -> Splitter:
-    """Return a copy whose open random state is decided by `rng`, as all else is."""
+    """Return the splitter with its random state, if None, drawn from `rng`."""
     if getattr(splitter, "random_state", 0) is not None:
         return splitter
     seeded = copy(splitter)
@@ -111,7 +112,7 @@ def _split(
     first = None if groups is None else groups[:, 0]
     try:
         with warnings.catch_warnings():
-            # Whether the folds split a group is checked on the folds themselves.
+            # The folds themselves are checked for split groups.
             warnings.filterwarnings("ignore", message="The groups parameter is ignored")
             return list(splitter.split(X, y, first))
     except Exception as error:
@@ -125,8 +126,7 @@ def _split(
 def _counts(crossfit: object) -> tuple[int, int] | None:
     """Return (folds, repetitions) if `crossfit` gives them."""
     pair = crossfit if isinstance(crossfit, tuple) else (crossfit, 1)
-    whole = [isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in pair]
-    if len(pair) == 2 and all(whole) and pair[0] >= 2 and pair[1] >= 1:
+    if len(pair) == 2 and all(map(is_whole, pair)) and pair[0] >= 2 and pair[1] >= 1:
         return int(pair[0]), int(pair[1])
     return None
 

@@ -1,4 +1,4 @@
-"""The one record of data that everything after the door works with."""
+"""The validated data that all models work with."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Dataset:
     y : FloatArray of shape (n,)
         Outcome.
     D : FloatArray of shape (n, q)
-        Features of interest.
+        Treatments.
     Z : FloatArray of shape (n, p - q), or wider when text columns were coded
-        Nuisance features.
+        Controls.
     schema : Schema
-        How X was split and coded, to do the same with new rows.
+        How X was split and coded, to be repeated for new rows.
     outcome : str
         Name of y.
     groups : IntArray of shape (n, ways), optional
@@ -75,7 +75,7 @@ class Dataset:
         sample_weight: Any = None,
         needs_controls: bool = True,
     ) -> Dataset:
-        """Validate once at the door; raise a typed error or return a sound record.
+        """Validate the data; raise a typed error or return a sound record.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class Dataset:
             raise EmptyInputError(
                 "at least one column beside the treatments",
                 f"{len(table.names)} feature(s), all treatments",
-                "Add nuisance features, or use learner='mean' for ordinary least squares.",
+                "Add controls, or use learner='mean' for ordinary least squares.",
             )
         names = [*schema.treatment_names, *schema.control_names]
         require_sound(np.hstack([D, Z]), names, outcome)

@@ -154,8 +154,8 @@ def make_survey(
 ) -> Simulated:
     """Make a design like a survey: four yes/no answers that shift both D and y.
 
-    The controls are fair coins, `D_j = Z a_j + v_j` and `y = D effects + Z b + e`. What there is to
-    learn is easy for penalized regressions and for trees alike.
+    The controls are fair coins, `D_j = Z a_j + v_j` and `y = D effects + Z b + e`: easy to learn
+    for penalized regressions and for trees.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def make_survey(
 def make_enrolment(
     n: int = 2000, *, effect: float = 0.5, random_state: RandomState = None
 ) -> Simulated:
-    """Make a design whose treatment is 0 or 1: people choose whether to take part.
+    """Make a design with a binary treatment: people choose whether to take part.
 
     The five controls are standard normal, the chance of `D = 1` is
     `expit(1.2 Z_1 - |Z_2| + 0.8)`, and `y = effect D + Z_1 + |Z_2| + Z_3 / 2 + e`.
@@ -245,8 +245,8 @@ def make_table2(
 ) -> Simulated:
     """Make the design of the paper's Table 2: y is the sum of the first k of p features, and noise.
 
-    All features are independent standard normal; which of them are D is for a selector to say, so
-    `truth` has all p coefficients.
+    All features are independent standard normal. A selector is to find D, so `truth` has all p
+    coefficients.
 
     Parameters
     ----------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -17,11 +16,14 @@ from urllib.request import urlopen
 import numpy as np
 import pandas as pd
 
-from debinet.data.replacing import replaced
+from debinet.data.atomic_write import write_atomically
+from debinet.data.readers import read_frame
 from debinet.exceptions import FileFormatError, MissingDependencyError
 
+# In the order in which a folder is searched.
+ENDINGS = (".parquet", ".csv", ".dta")
 _TIMEOUT = 60.0  # seconds without an answer
-_LIMIT = 2**26  # bytes of a download: what a server sends must not fill the memory
+_LIMIT = 2**26  # bytes of a download, so that a server cannot fill the memory
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Study:
     digest : str
         What `content_digest` gives.
     addresses : tuple of str
-        Where to download it; each ends in one of the endings of `READERS`.
+        Where to download it; each ends in one of `ENDINGS`.
     original_columns : tuple of str
         Other names that the columns have in the original; replaced by position.
     """
@@ -56,10 +58,10 @@ class Study:
 
 
 def content_digest(table: pd.DataFrame) -> str:
-    """Return the sha256 of what a table holds, the same for every file format.
+    """Return the SHA-256 of the content of a table, the same for every file format.
 
-    Hashed are, column after column: the name in UTF-8, one zero byte, and the values from first
-    row to last as little-endian IEEE float64, negative zero as zero.
+    Column by column: the name in UTF-8, a zero byte, and the values as little-endian IEEE float64,
+    with negative zero as zero.
     """
     hashed = sha256()
     for name in table.columns:
@@ -68,36 +70,9 @@ def content_digest(table: pd.DataFrame) -> str:
     return hashed.hexdigest()
 
 
-def _read_parquet(stream: BytesIO) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(stream, engine="pyarrow")
-    except ImportError as error:
-        raise MissingDependencyError(
-            "the package pyarrow, which reads parquet files",
-            f"a Python without it ({error})",
-            "Install it with pip install pyarrow, or put the same table as .csv in its place.",
-        ) from error
-
-
-def _read_csv(stream: BytesIO) -> pd.DataFrame:
-    return pd.read_csv(stream, low_memory=False)  # else columns of mixed types warn
-
-
-def _read_stata(stream: BytesIO) -> pd.DataFrame:
-    return pd.read_stata(stream, convert_dates=False, convert_categoricals=False)
-
-
-# In the order in which a folder is searched.
-READERS: dict[str, Callable[[BytesIO], pd.DataFrame]] = {
-    ".parquet": _read_parquet,
-    ".csv": _read_csv,
-    ".dta": _read_stata,
-}
-
-
 def find_file(study: Study, folder: Path) -> Path | None:
-    """Return the file of a study in a data folder, one that can be read if there is a choice."""
-    files = [folder / f"{study.file}{ending}" for ending in READERS]
+    """Return the file of a study in a data folder; without pyarrow, preferably not the Parquet."""
+    files = [folder / f"{study.file}{ending}" for ending in ENDINGS]
     there = [file for file in files if file.is_file()]
     if len(there) > 1 and there[0].suffix == ".parquet" and not _has_pyarrow():
         return there[1]
@@ -117,22 +92,23 @@ def load_table(study: Study, file: Path) -> pd.DataFrame:
 
 def _parse(content: bytes, ending: str, source: str) -> pd.DataFrame:
     """Return the columns of a file as float64."""
-    reader = READERS.get(ending.lower())
-    if reader is None:
+    ending = ending.lower()
+    if ending not in ENDINGS:
         raise FileFormatError(
-            f"a file that ends in {', '.join(READERS)}", repr(source), "Convert or rename it."
+            f"a file that ends in {', '.join(ENDINGS)}", repr(source), "Convert or rename it."
         )
+    options = {"convert_categoricals": False} if ending == ".dta" else {}
     try:
-        raw = reader(BytesIO(content))
+        raw = read_frame(BytesIO(content), ending, source, **options)
         values = raw.to_numpy(dtype=np.float64, na_value=np.nan) + 0.0
         return pd.DataFrame(values, columns=[str(name) for name in raw.columns])
-    except MissingDependencyError:
+    except (FileFormatError, MissingDependencyError):
         raise
-    except Exception as error:  # a damaged file can fail in any way; all mean the same
+    except (TypeError, ValueError) as error:
         raise FileFormatError(
             f"a {ending} file of numbers",
-            f"{source!r}, which cannot be read as one ({type(error).__name__}: {error})",
-            "Delete it or replace it by an undamaged copy.",
+            f"{source}, which cannot be read as one ({getattr(error, 'came', error)})",
+            "Replace it by an undamaged copy.",
         ) from error
 
 
@@ -163,7 +139,7 @@ def download_table(study: Study) -> pd.DataFrame:
             wrong = error
         except (OSError, HTTPException) as error:
             failures.append(f"{address} ({type(error).__name__}: {error})")
-    # A wrong file says more than a silent server.
+    # A wrong file is more informative than a server that does not answer.
     raise wrong or ConnectionError("; ".join(failures))
 
 
@@ -172,17 +148,17 @@ def _receive(address: str) -> bytes:
         content = bytes(answer.read(_LIMIT + 1))
     if len(content) > _LIMIT:
         raise FileFormatError(
-            f"at most {_LIMIT} bytes", f"more from {address}", "Get the file by hand, give `path`."
+            f"at most {_LIMIT} bytes", f"more from {address}", "Download it and pass its `path`."
         )
     return content
 
 
 def store_table(table: pd.DataFrame, target: Path) -> None:
-    """Write a table to the cache, whole or not at all; without a cache it is still returned."""
+    """Write a table to the cache; if that fails, warn."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with replaced(target) as draft:
-            # Seventeen digits give every float64 back.
+        with write_atomically(target) as draft:
+            # Seventeen digits restore every float64.
             table.to_csv(draft, index=False, float_format="%.17g", lineterminator="\n")
     except OSError as error:
         warnings.warn(f"{target} cannot be written ({error}): set DEBINET_CACHE.", stacklevel=4)

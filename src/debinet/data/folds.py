@@ -1,4 +1,4 @@
-"""Folds as data: which rows are held out together, and which rows may not be trained on then."""
+"""Folds: which rows are held out together, and which rows are then excluded from training."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Fold:
     test : IntArray
         Rows to predict, sorted.
     excluded : IntArray
-        Rows that may not be trained on, sorted. The same as `test` for ordinary K-fold and
-        leave-one-out; a superset of it for two-way clusters; empty for in-sample residuals.
+        Rows excluded from training, sorted: `test` itself for ordinary K-fold and leave-one-out,
+        a superset for two-way clusters, none for in-sample residuals.
     """
 
     test: IntArray
@@ -45,7 +45,7 @@ class Folds:
     blocks : tuple of Fold
         Every row is in the `test` of exactly one of them.
     label : str
-        How the folds were made, in words for the summary.
+        How the folds were made, for the summary.
     """
 
     n: int
@@ -67,7 +67,7 @@ class Folds:
 
     @property
     def complementary(self) -> bool:
-        """Whether each block is predicted from all the other rows: what closed forms need."""
+        """Whether each block is predicted from all other rows, as closed forms do."""
         return all(b.test is b.excluded or np.array_equal(b.test, b.excluded) for b in self.blocks)
 
     @property

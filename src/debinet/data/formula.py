@@ -22,13 +22,13 @@ from debinet.exceptions import (
     UnknownColumnError,
 )
 
-# Residuals carry the intercept, so the models have no column for it.
+# The learners fit the intercept, so the models have no column for it.
 INTERCEPT = "Intercept"
 SYNTAX = "'outcome ~ treatments | controls', such as 'wage ~ educ | age + C(region)'"
 
 
 @dataclass(frozen=True)
-class Design:
+class FormulaDesign:
     """A formula applied to data, and how to apply it again.
 
     Attributes
@@ -52,7 +52,7 @@ class Design:
     source: pd.DataFrame
 
 
-def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> Design:
+def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaDesign:
     """Apply `formula` to a data frame.
 
     Parameters
@@ -77,7 +77,7 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> Design:
         raise FormulaError(
             "one outcome", f"{list(y.columns)}", "Put a single numeric variable left of '~'."
         )
-    return Design(
+    return FormulaDesign(
         y=pd.DataFrame(y).iloc[:, 0],
         X=_joined(D, Z),
         treatments=tuple(column for column in D.columns if column != INTERCEPT),
@@ -86,13 +86,13 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> Design:
     )
 
 
-def apply_formula(design: Design, data: Any) -> pd.DataFrame:
+def apply_formula(design: FormulaDesign, data: Any) -> pd.DataFrame:
     """Return X for new rows, which need not have the outcome."""
     frame = _as_frame(data)
     _require_complete(frame, [spec.formula for spec in design.specs])
     try:
         with warnings.catch_warnings():
-            # A category that was not there in fit would be coded as the reference category.
+            # A category that is new would be coded as the reference category.
             warnings.simplefilter("error", DataMismatchWarning)
             D, Z = (spec.get_model_matrix(frame, context={}) for spec in design.specs)
     except Exception as error:
@@ -104,7 +104,7 @@ def apply_formula(design: Design, data: Any) -> pd.DataFrame:
     return _joined(D, Z)
 
 
-def apply_columns(design: Design) -> list[str]:
+def apply_columns(design: FormulaDesign) -> list[str]:
     """Return the columns that `apply_formula` needs."""
     return _used(design.source, [spec.formula for spec in design.specs])
 
@@ -142,7 +142,7 @@ def _unreadable(formula: Any, error: Exception) -> FormulaError:
 
 
 def _require_complete(frame: pd.DataFrame, sides: list[Any]) -> None:
-    # formulaic would code a missing category as the reference category.
+    # formulaic codes a missing category as the reference category.
     missing = [name for name in _used(frame, sides) if frame[name].isna().any()]
     if missing:
         raise MissingValueError(
@@ -161,7 +161,7 @@ def _used(frame: pd.DataFrame, sides: list[Any]) -> list[str]:
 def _variables(side: Any) -> set[str]:
     """Return the names that a side of a formula uses.
 
-    formulaic's own `required_variables` knows of none in `bs(x, df=4)`.
+    formulaic's own `required_variables` finds none in `bs(x, df=4)`.
     """
     found = {str(name) for name in side.required_variables}
     for term in side:
@@ -172,7 +172,7 @@ def _variables(side: Any) -> set[str]:
 
 
 def _names_in(expression: str) -> set[str]:
-    """Return the names in a Python expression, those between backticks too, but no functions."""
+    """Return the names in a Python expression, also between backticks, without functions."""
     quoted: dict[str, str] = {}
 
     def replaced(match: re.Match[str]) -> str:
@@ -183,7 +183,7 @@ def _names_in(expression: str) -> set[str]:
     try:
         tree = ast.parse(re.sub(r"`([^`]+)`", replaced, expression), mode="eval")
     except SyntaxError:
-        return set()  # formulaic says what is wrong when it evaluates it
+        return set()  # formulaic raises the error when it evaluates it
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions]
     return {quoted.get(name, name) for name in names}
@@ -193,7 +193,7 @@ def _joined(D: Any, Z: Any) -> pd.DataFrame:
     treatments, controls = (
         pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore") for part in (D, Z)
     )
-    # A treatment that the controls name too, as `.` does, is a treatment.
+    # A treatment that is also among the controls, as `.` says, is a treatment.
     others = controls.drop(columns=treatments.columns, errors="ignore")
     return pd.concat([treatments, others], axis=1)
 

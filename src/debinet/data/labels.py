@@ -33,7 +33,7 @@ def _columns(groups: Any) -> list[Any]:
         return [groups[name].to_numpy() for name in groups.column_names]
     if isinstance(groups, (list, tuple)):
         nested = [np.ndim(label) == 1 and not isinstance(label, str) for label in groups]
-        # Labels one by one: numpy would turn a missing one among texts into the text "nan".
+        # As objects: numpy would turn a missing label among texts into the text "nan".
         return list(groups) if nested and all(nested) else [pd.Series(groups, dtype=object)]
     if isinstance(groups, np.ndarray) or np.iterable(groups):
         array = groups if isinstance(groups, np.ndarray) else np.asarray(groups)

@@ -19,12 +19,12 @@ from debinet.data.pieces import (
     digest,
     import_arrow,
     missing_column,
-    require_distinct,
     require_known,
     require_request,
     require_rows,
     same_kinds,
 )
+from debinet.data.tables import require_distinct_names
 from debinet.exceptions import (
     DataNotFoundError,
     DebiNetError,
@@ -36,24 +36,7 @@ from debinet.exceptions import (
 _ENDINGS = (".parquet", ".parq", ".pq")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")  # row labels without a name, not data
-_BUFFER = 2**17  # bytes per column that are read ahead; without it, a whole column of the group
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A column that is the name of a folder, such as year=2020.
-
-    Attributes
-    ----------
-    value : int, str or None
-        The same in every row.
-    type : str
-        "int64" or "string", in arrow's words.
-    """
-
-    name: str
-    value: int | str | None
-    type: str
+_BUFFER = 2**17  # bytes read ahead per column; without it, a whole column of the row group
 
 
 @dataclass(frozen=True)
@@ -67,9 +50,9 @@ class ParquetPiece:
     group : int
         Row group, from 0.
     stamp : tuple of (int, int)
-        Bytes and nanoseconds of the last change when the file was opened first.
-    constants : tuple of Constant
-        Columns that are not in the file.
+        Size in bytes and time of the last change in nanoseconds when the file was opened first.
+    folders : mapping from str to pyarrow.Scalar
+        Columns that are not in the file but in the names of its folders, such as year=2020.
     """
 
     number: int
@@ -79,66 +62,53 @@ class ParquetPiece:
     file: str
     group: int
     stamp: tuple[int, int]
-    constants: tuple[Constant, ...] = ()
+    folders: Mapping[str, Any]
 
     def batches(self, columns: Sequence[str], size: int) -> Iterator[tuple[int, Any]]:
-        """Stream the row group, page by page; see `Piece.batches`."""
+        """Read the row group, page by page; see `Piece.batches`."""
         require_request(columns, size)
+        pa, pq = import_arrow("pyarrow"), import_arrow("pyarrow.parquet")
         if _stamp(self.file, self.where) != self.stamp:
             raise InputError(
                 f"{self.where} to stay as it was when the data were opened",
-                "a file that was changed since",
+                "a file that has been changed since",
                 "Fit again, and leave the files alone until the fit is done.",
             )
-        folders = {constant.name for constant in self.constants}
-        stored = [name for name in columns if name not in folders]
+        stored = [name for name in columns if name not in self.folders]
         start = 0
-        for rows, frame in self._stored(stored, size) if stored else self._none_stored(size):
-            yield start, self._arrange(frame, rows, columns)
-            start += rows
-        if start != self.rows:
-            raise _damaged(self.where, f"{start} rows instead of {self.rows}")
-
-    def _stored(self, names: Sequence[str], size: int) -> Iterator[tuple[int, Any]]:
-        """Yield numbers of rows and record batches of columns that are in the file."""
-        pq = import_arrow("pyarrow.parquet")
         try:
+            # A scanner of pyarrow.dataset would hold the whole row group, not one batch of it.
             with pq.ParquetFile(
                 self.file, pre_buffer=False, buffer_size=_BUFFER, page_checksum_verification=True
-            ) as parquet:
-                require_known(names, parquet.schema_arrow.names, self.where)
-                for batch in parquet.iter_batches(size, [self.group], list(dict.fromkeys(names))):
+            ) as file:
+                known = file.schema_arrow.names
+                require_known(stored, known, self.where)
+                for batch in file.iter_batches(size, [self.group], stored or known[:1]):
+                    arrays = [
+                        pa.repeat(self.folders[name], batch.num_rows)
+                        if name in self.folders
+                        else batch.column(name)
+                        for name in columns
+                    ]
                     if batch.num_rows:
-                        yield batch.num_rows, batch
+                        yield start, pa.Table.from_arrays(arrays, names=list(columns))
+                        start += batch.num_rows
         except DebiNetError:
             raise
         except MemoryError as error:
             raise MemoryLimitError(
-                f"memory for {size} rows of {len(names)} columns of {self.where}",
+                f"memory for {size} rows of {len(columns)} columns of {self.where}",
                 f"less ({error})",
                 "Read smaller batches; if they are small already, the file is damaged.",
             ) from error
-        except Exception as error:  # damaged pages can fail in any way; all mean the same
+        except Exception as error:  # a damaged page can fail in any way; all mean the same
             raise _damaged(self.where, f"{type(error).__name__}: {error}") from error
-
-    def _none_stored(self, size: int) -> Iterator[tuple[int, Any]]:
-        for start in range(0, self.rows, size):
-            yield min(size, self.rows - start), None
-
-    def _arrange(self, frame: Any, rows: int, columns: Sequence[str]) -> Any:
-        """Return a table with the columns in the order that was asked for."""
-        pa = import_arrow("pyarrow")
-        arrays = {
-            c.name: pa.repeat(pa.scalar(c.value, getattr(pa, c.type)()), rows)
-            for c in self.constants
-            if c.name in columns
-        }
-        chosen = [arrays[name] if name in arrays else frame.column(name) for name in columns]
-        return pa.Table.from_arrays(chosen, names=list(columns))
+        if start != self.rows:
+            raise _damaged(self.where, f"{start} rows instead of {self.rows}")
 
 
 @dataclass(frozen=True)
-class Files:
+class ParquetFiles:
     """Parquet files that are one table.
 
     Attributes
@@ -153,15 +123,12 @@ class Files:
     base: Path
 
 
-def find_files(items: Sequence[str | os.PathLike[str]]) -> Files:
+def find_files(items: Sequence[str | os.PathLike[str]]) -> ParquetFiles:
     """Find the files that paths, folders and patterns mean."""
-    roots, paths = [], []
-    for item in items:
-        root, found = _expand(item)
-        roots.append(root)
-        paths += found
+    expanded = [_expand(item) for item in items]
+    paths = [path for _, found in expanded for path in found]
     try:
-        base = Path(os.path.commonpath(roots))
+        base = Path(os.path.commonpath([root for root, _ in expanded]))
     except ValueError:  # several drives
         base = Path(paths[0].anchor)
     (name, count), *_ = Counter(os.path.realpath(path) for path in paths).most_common(1)
@@ -171,7 +138,7 @@ def find_files(items: Sequence[str | os.PathLike[str]]) -> Files:
             f"{Path(name).name!r} {count} times",
             "Remove the repeated path or link.",
         )
-    return Files(tuple(sorted(paths, key=_natural)), base)
+    return ParquetFiles(tuple(sorted(paths, key=_natural)), base)
 
 
 def _natural(path: Path) -> tuple[list[list[str | int]], str]:
@@ -197,11 +164,11 @@ def _expand(item: str | os.PathLike[str]) -> tuple[Path, list[Path]]:
         found = list(dict.fromkeys(file for files in both for file in files))
     if not found:
         raise DataNotFoundError(
-            "a Parquet file, a folder with some, or a pattern that matches some",
+            "a Parquet file, a folder with Parquet files, or a pattern that matches some",
             f"{os.fspath(item)!r}, which gives none",
-            f"Check the path. Of folders, files that end in {', '.join(_ENDINGS)} are read, and "
-            "names that start with _ or . never. Data that are elsewhere than in local files: "
-            "pass a function that yields data frames.",
+            f"Check the path. In folders, files that end in {', '.join(_ENDINGS)} are read, except "
+            "those whose name, or folder's name, starts with _ or a dot. For data that are not in "
+            "local files, pass a function that yields data frames.",
         )
     return root, found
 
@@ -227,7 +194,7 @@ def _hidden(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Footer:
-    """What the end of a file tells; `groups` has the rows of every row group."""
+    """What is kept of the end of a file; `groups` has the rows of every row group."""
 
     file: Path
     where: str
@@ -236,11 +203,11 @@ class _Footer:
     folders: Mapping[str, str]
 
 
-def parquet_source(files: Files, label: str) -> Source:
-    """Return one piece per row group, having read and compared the footers only.
+def parquet_source(files: ParquetFiles, label: str) -> Source:
+    """Return one piece per row group; only the footers are read and compared.
 
-    The first file says which columns there are; others that only later files have are ignored. A
-    column of the file goes before one of the same name in the path.
+    The first file says which columns there are; columns that only later files have are ignored. A
+    column of the file takes precedence over one of the same name in the path.
     """
     kinds: dict[str, nw.dtypes.DType] = {}
     names: tuple[str, ...] = ()
@@ -263,7 +230,7 @@ def parquet_source(files: Files, label: str) -> Source:
         footers.append(footer)
     require_rows(sum(sum(footer.groups) for footer in footers), len(names), label)
     stamps = [(footer.where, footer.stamp, footer.groups) for footer in footers]
-    return Source(names, tuple(_cut(footers, names)), digest(stamps, names), label)
+    return Source(names, tuple(_cut(footers)), digest(stamps, names), label)
 
 
 def _read_footer(file: Path, base: Path) -> tuple[_Footer, Any]:
@@ -278,37 +245,30 @@ def _read_footer(file: Path, base: Path) -> tuple[_Footer, Any]:
         groups = tuple(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))
     except Exception as error:  # a damaged file can fail in any way; all mean the same
         raise _damaged(where, f"{type(error).__name__}: {error}") from error
-    require_distinct(schema.names, where)
+    require_distinct_names(schema.names, where)
     parts = [part.split("=", 1) for part in relative.parts[:-1] if "=" in part]
     folders = {unquote(k): unquote(v) for k, v in parts if unquote(k) not in schema.names}
     return _Footer(file, where, stamp, groups, folders), schema
 
 
-def _cut(footers: Sequence[_Footer], names: Sequence[str]) -> Iterator[ParquetPiece]:
-    """Yield the row groups that have rows."""
-    texts = {v for footer in footers for v in footer.folders.items() if not _is_integer(v[1])}
-    textual = {name for name, value in texts if value != _NULL}
+def _cut(footers: Sequence[_Footer]) -> Iterator[ParquetPiece]:
+    """Yield the row groups that have rows; folders are int64 if all their values are integers."""
+    pa = import_arrow("pyarrow")
+    values = {pair for footer in footers for pair in footer.folders.items() if pair[1] != _NULL}
+    texts = {name for name, value in values if not re.fullmatch(r"-?[0-9]{1,18}", value)}
     number = offset = 0
     for footer in footers:
-        constants = tuple(
-            Constant(
-                name,
-                None if value == _NULL else value if name in textual else int(value),
-                "string" if name in textual else "int64",
-            )
-            for name, value in footer.folders.items()
-            if name in names
-        )
+        folders = {}
+        for name, value in footer.folders.items():
+            typed = value if name in texts or value == _NULL else int(value)
+            kind = pa.string() if name in texts else pa.int64()
+            folders[name] = pa.scalar(None if value == _NULL else typed, kind)
         for group, rows in enumerate(footer.groups):
             if rows:
                 where = f"{footer.where}, row group {group}"
-                place = (str(footer.file), group, footer.stamp, constants)
+                place = (str(footer.file), group, footer.stamp, folders)
                 yield ParquetPiece(number, offset, rows, where, *place)
                 number, offset = number + 1, offset + rows
-
-
-def _is_integer(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9]{1,18}", text) is not None
 
 
 def _stamp(file: str, where: str) -> tuple[int, int]:
@@ -326,8 +286,8 @@ def _stamp(file: str, where: str) -> tuple[int, int]:
 
 def _damaged(where: str, came: str) -> FileFormatError:
     return FileFormatError(
-        f"{where} to be of an undamaged Parquet file",
+        f"{where} to be part of an undamaged Parquet file",
         came.splitlines()[0].rstrip("."),
-        "Write the file again. Of other formats, pass a function that yields data frames, such as "
+        "Write the file again. For other formats, pass a function that yields data frames, such as "
         "lambda: pandas.read_csv(path, chunksize=100_000).",
     )

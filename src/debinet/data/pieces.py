@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,9 +13,9 @@ from typing import Any, Protocol, Self
 import narwhals as nw
 import pandas as pd
 
+from debinet.data.tables import require_distinct_names
 from debinet.exceptions import (
     ColumnTypeError,
-    DuplicateColumnError,
     EmptyInputError,
     MissingDependencyError,
     OptionError,
@@ -33,7 +32,7 @@ class Piece(Protocol):
 
     @property
     def number(self) -> int:
-        """Place among the pieces, from 0, in the order of the data."""
+        """Position among the pieces, from 0, in the order of the data."""
 
     @property
     def offset(self) -> int:
@@ -48,19 +47,19 @@ class Piece(Protocol):
         """Name for errors, such as "part-3.parquet, row group 2"; groups count from 0."""
 
     def batches(self, columns: Sequence[str], size: int) -> Iterator[tuple[int, Any]]:
-        """Read the piece once more, holding about one batch at a time.
+        """Read the piece, holding about one batch in memory at a time.
 
         Parameters
         ----------
         columns : sequence of str
             At least one name.
         size : int
-            The most rows of a batch; there may be fewer in any of them.
+            Largest number of rows of a batch.
 
         Yields
         ------
         start : int
-            Row of this piece that is the first of the batch.
+            First row of the batch, counted within this piece.
         frame : pyarrow.Table or pandas.DataFrame of shape (at most size, len(columns))
             Exactly these columns, in this order.
         """
@@ -75,15 +74,15 @@ class Source:
     names : tuple of str, of length p
         The columns, in order.
     pieces : tuple of Piece
-        In the order of the data; their rows add up to `rows`. None is empty.
+        In the order of the data. None is empty.
     fingerprint : str
-        Hexadecimal digest of what identifies the data. Of files: names, sizes, times of the last
-        change, rows of every row group. Of spooled data: their content. Of data frames in memory
-        only the shapes, names and types: other values in the same frame do not change it.
+        Digest that identifies the data: of files by name, size, time of the last change and rows
+        of every row group; of spooled data by content; of data frames in memory by shape and
+        names only. Empty for data that cannot be identified.
     label : str
         For reports, such as "12 Parquet files".
     temporary : Path, optional
-        Folder that is removed by `close`. It is on this machine: workers elsewhere cannot read it.
+        Folder on this machine that `close` removes.
     """
 
     names: tuple[str, ...]
@@ -98,7 +97,7 @@ class Source:
         return sum(piece.rows for piece in self.pieces)
 
     def close(self) -> None:
-        """Remove the temporary files; the pieces cannot be read any more if there were some."""
+        """Remove the temporary files, if any; their pieces cannot be read afterwards."""
         if self.temporary is not None:
             rmtree(self.temporary, ignore_errors=True)
 
@@ -151,7 +150,7 @@ def frames_source(frames: Sequence[Any], label: str) -> Source:
     for i, given in enumerate(frames):
         where = f"data frame {i}"
         names = tuple(str(name) for name in frame_names(given))
-        require_distinct(names, where)
+        require_distinct_names(names, where)
         batch = _is_record_batch(given)
         frame = import_arrow("pyarrow").Table.from_batches([given]) if batch else given
         eager = nw.from_native(frame, eager_only=True)
@@ -167,9 +166,9 @@ def frames_source(frames: Sequence[Any], label: str) -> Source:
 
 
 def is_frame(data: Any) -> bool:
-    """Say whether something is a table in memory; one with repeated names is, too."""
+    """Return whether `data` is a table in memory."""
     if isinstance(data, pd.DataFrame) or _is_record_batch(data):
-        return True  # narwhals refuses repeated names, and does not know record batches
+        return True  # narwhals refuses repeated names and does not know record batches
     return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame)
 
 
@@ -187,10 +186,10 @@ def frame_names(frame: Any) -> list[Any]:
 def same_kinds(
     known: Mapping[str, nw.dtypes.DType], types: Mapping[str, nw.dtypes.DType], where: str
 ) -> dict[str, nw.dtypes.DType]:
-    """Require the known columns, with types of the same kind; others are not looked at.
+    """Require the known columns, with types of the same kind, and ignore others.
 
-    Widths of numbers and units of times may differ. A type that tells nothing, as of a column
-    that is null throughout, is replaced in the answer by one that does.
+    Widths of numbers and units of times may differ. A column of nulls goes with any type; the
+    returned mapping has the first type that says more.
     """
     merged = dict(known)
     for name, first in known.items():
@@ -201,9 +200,9 @@ def same_kinds(
             merged[name] = types[name]
         elif other not in {kind, "anything"}:
             raise ColumnTypeError(
-                f"column {name!r} to have one type everywhere, {first} as at the start of the data",
+                f"column {name!r} to have the same type everywhere, {first} as at the start",
                 f"{types[name]} in {where}",
-                "Write it again with the same type.",
+                "Write the column with one type.",
             )
     return merged
 
@@ -217,27 +216,16 @@ def _kind(dtype: nw.dtypes.DType) -> str:
 
 
 def missing_column(name: str, where: str) -> UnknownColumnError:
-    """Return the error of a column that only some of the data have."""
+    """Return the error for a column that is not in a part of the data."""
     return UnknownColumnError(
-        f"column {name!r} everywhere, since the data start with it",
+        f"column {name!r} in all of the data",
         f"{where} without it",
-        "Add the column there, or leave these data or the column out.",
+        "Add the column there, or leave out the column or this part of the data.",
     )
 
 
-def require_distinct(names: Sequence[str], where: str) -> None:
-    """Require that no two columns share a name."""
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise DuplicateColumnError(
-            f"every column of {where} to have its own name",
-            f"repeated names {repeated[:5]}",
-            "Rename or drop the repeated columns.",
-        )
-
-
 def require_rows(rows: int, columns: int, label: str) -> None:
-    """Require data."""
+    """Require at least one row and one column."""
     if not rows or not columns:
         raise EmptyInputError(
             f"rows and columns in {label}",
@@ -249,25 +237,21 @@ def require_rows(rows: int, columns: int, label: str) -> None:
 def require_request(columns: Sequence[str], size: int) -> None:
     """Require at least one column and one row per batch."""
     if isinstance(columns, str) or not len(columns):
-        raise OptionError("a list of at least one column to read", repr(columns), "Name some.")
+        raise OptionError("a list of columns to read", repr(columns), "Name at least one column.")
     if size < 1:
         raise OptionError("batches of at least one row", repr(size), "Give a larger size.")
 
 
 def require_known(columns: Sequence[str], names: Sequence[str], where: str) -> None:
-    """Require that all columns that are asked for are there."""
+    """Require that all requested columns are there."""
     there = set(names)
     for name in columns:
         if name not in there:
-            raise UnknownColumnError(
-                f"the name of a column of {where}: {', '.join(map(repr, names[:10]))}",
-                repr(name),
-                "Check the spelling.",
-            )
+            raise missing_column(name, where)
 
 
 def digest(*parts: object) -> str:
-    """Return the sha256 of plain values as text."""
+    """Return the SHA-256 of plain values as text."""
     return sha256(repr(parts).encode()).hexdigest()
 
 

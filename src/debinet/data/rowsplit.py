@@ -1,4 +1,4 @@
-"""Rows for selection and rows for estimation, disjoint or the same."""
+"""Rows for selection and rows for estimation."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from debinet.exceptions import OptionError, TooFewRowsError
 from debinet.protocols import IntArray
 
-# Fewer rows than this on either side select or estimate nothing.
+# With fewer rows, nothing can be selected or estimated.
 LEAST_ROWS = 4
 
 
 @dataclass(frozen=True)
 class RowSplit:
-    """Where features are selected and where their coefficients are estimated.
+    """Rows on which columns are selected, and rows on which their coefficients are estimated.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class SelectionPlan:
     Attributes
     ----------
     share : float, optional
-        Share of the rows that selects; None for all rows, which estimate too.
+        Share of the rows used for selection; None for all rows, in both steps.
     repeats : int
         Number of random splits.
     """
@@ -81,7 +81,7 @@ def split_rows(
     n : int
         Rows.
     groups : IntArray of shape (n, ways), optional
-        Clusters. A second way is not respected: no split of a crossed design could.
+        Clusters. Only the first way is kept whole; no split of a crossed design keeps both.
     rng : numpy Generator
     """
     if plan.share is None:
@@ -94,7 +94,7 @@ def split_rows(
         codes = groups[:, 0]
         order = rng.permutation(int(codes.max()) + 1)
         sizes = np.bincount(codes)[order]
-        # whole groups, as long as they bring the count nearer to the share
+        # whole groups, as long as they bring the number of rows closer to the share
         taken = order[np.cumsum(sizes) - sizes / 2 <= plan.share * n]
         chosen = np.isin(codes, taken)
     split = RowSplit(np.flatnonzero(chosen), np.flatnonzero(~chosen))

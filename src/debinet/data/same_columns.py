@@ -1,4 +1,4 @@
-"""Read rows that must have the columns of fit, as every `predict` does."""
+"""New rows for `predict`, which must have the columns of `fit`."""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,7 +26,7 @@ Treatments: TypeAlias = str | int | Sequence[str | int]
 
 @dataclass(frozen=True)
 class Schema:
-    """Which columns are of interest, and how text columns are coded.
+    """Which columns are treatments, and how text columns are coded.
 
     Attributes
     ----------
@@ -47,17 +48,22 @@ class Schema:
         """Names of the columns of D."""
         return tuple(self.names[j] for j in self.treatments)
 
+    @cached_property
+    def control_columns(self) -> tuple[tuple[int, str | None], ...]:
+        """Columns of Z after coding: position in X, and the category or None for numbers."""
+        return tuple(
+            (j, level)
+            for j in range(len(self.names))
+            if j not in self.treatments
+            for level in (_coded(self.levels[j]) if j in self.levels else (None,))
+        )
+
     @property
     def control_names(self) -> tuple[str, ...]:
         """Names of the columns of Z after coding."""
         return tuple(
-            name
-            for j in self._controls()
-            for name in (
-                [f"{self.names[j]}={level}" for level in _coded(self.levels[j])]
-                if j in self.levels
-                else [self.names[j]]
-            )
+            self.names[j] if level is None else f"{self.names[j]}={level}"
+            for j, level in self.control_columns
         )
 
     @property
@@ -78,44 +84,44 @@ class Schema:
                 "text",
                 "Convert the column as it was converted for fit.",
             )
-        blocks = [
-            _one_hot(table, j, self.levels[j]) if j in self.levels else table.values[:, j, None]
-            for j in self._controls()
-        ]
-        return D, np.hstack(blocks) if blocks else np.empty((table.n, 0))
-
-    def width(self, j: int) -> int:
-        """Return the number of columns that text column `j` is coded by."""
-        return len(_coded(self.levels[j]))
-
-    def _controls(self) -> list[int]:
-        chosen = set(self.treatments)
-        return [j for j in range(len(self.names)) if j not in chosen]
+        for j, levels in self.levels.items():
+            _require_levels(table, j, levels)
+        Z = np.empty((table.n, len(self.control_columns)))
+        for k, (j, level) in enumerate(self.control_columns):
+            Z[:, k] = table.values[:, j] if level is None else table.text[j] == level
+        return D, Z
 
 
 def make_schema(table: Table, treatments: Treatments) -> Schema:
     """Find the treatments among the columns and the categories of the text columns."""
     positions = find_columns(table.names, treatments, table.labels)
-    for j in positions:
-        if j in table.text:
+    require_numeric(table.names, positions, table.text)
+    levels = {j: read_levels(table, j) for j in table.text}
+    return Schema(table.names, positions, levels)
+
+
+def require_numeric(
+    names: Sequence[str], treatments: Sequence[int], text: Mapping[int, Iterable[str]]
+) -> None:
+    """Require that no treatment is a text column; `text` has their values by position."""
+    for j in treatments:
+        if j in text:
             raise ColumnTypeError(
-                f"the treatment {table.names[j]!r} to be numeric",
-                f"text such as {table.text[j][0]!r}",
+                f"the treatment {names[j]!r} to be numeric",
+                f"text such as {next(iter(text[j]))!r}",
                 "Convert the column if it holds numbers (a numpy array has one type for all, a "
                 "data frame has not); make 0/1 columns of categories (pandas.get_dummies with "
                 "drop_first=True) and name those as treatments.",
             )
-    levels = {j: read_levels(table, j) for j in table.text}
-    return Schema(table.names, positions, levels)
 
 
 def find_columns(
     names: Sequence[str], wanted: Any, labels: Sequence[Any] | None = None
 ) -> tuple[int, ...]:
-    """Turn names, labels or positions into positions, or say which are not there.
+    """Turn names, labels or positions into positions, or raise an error for one that is missing.
 
-    Integers are positions unless the columns themselves are labelled by something else than text:
-    then they are labels, as in pandas.
+    Integers are positions, unless the columns have labels that are not text: then they are labels,
+    as in pandas.
     """
     single = isinstance(wanted, (str, int, np.integer, tuple)) and not (
         isinstance(wanted, tuple) and (labels is None or wanted not in labels)
@@ -153,10 +159,7 @@ def _find_column(names: Sequence[str], label: Any, own: list[Any] | None) -> int
     if isinstance(label, str) or own is not None:
         if label in names:
             return list(names).index(str(label))
-        label = str(label)
-        near = get_close_matches(label, names, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else f"The columns are {_some(names)}."
-        raise UnknownColumnError("treatments that are columns of X", repr(label), hint)
+        raise unknown_column(str(label), names, "treatments that are columns of X")
     p = len(names)
     if not -p <= label < p:
         raise UnknownColumnError(
@@ -167,6 +170,16 @@ def _find_column(names: Sequence[str], label: Any, own: list[Any] | None) -> int
     return int(label) % p
 
 
+def unknown_column(
+    name: str, columns: Collection[str], expected: str = "columns of the data"
+) -> UnknownColumnError:
+    """Return the error for a name that the data do not have; it suggests the nearest name."""
+    names = [str(column) for column in columns]
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"Did you mean {near[0]!r}?" if near else f"The columns are {_some(names)}."
+    return UnknownColumnError(expected, repr(name), hint)
+
+
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(repr(name) for name in names[:8])
     return shown + (", ..." if len(names) > 8 else "")
@@ -175,32 +188,36 @@ def _some(names: Sequence[str]) -> str:
 def read_levels(table: Table, j: int) -> tuple[str, ...]:
     """Return the categories of a text column, in order."""
     levels = tuple(sorted(set(table.text[j])))
-    if len(levels) == table.n and table.n > 2:
+    require_repeats(levels, table.n, table.names[j])
+    return levels
+
+
+def require_repeats(levels: Collection[str], n: int, name: str) -> None:
+    """Require that not every row has a category of its own."""
+    if len(levels) == n > 2:
         raise InputError(
-            f"categories that repeat in column {table.names[j]!r}",
-            f"a different text in each of the {table.n} rows",
+            f"categories that repeat in column {name!r}",
+            f"a different text in each of the {n} rows",
             "It looks like an identifier: drop the column.",
         )
-    return levels
 
 
 def _coded(levels: tuple[str, ...]) -> tuple[str, ...]:
     return levels[1:] if len(levels) == 2 else levels
 
 
-def _one_hot(table: Table, j: int, levels: tuple[str, ...]) -> FloatArray:
+def _require_levels(table: Table, j: int, levels: tuple[str, ...]) -> None:
+    """Require a text column without categories that are new."""
     if j not in table.text:
         raise ColumnTypeError(
             f"text in column {table.names[j]!r}, as in the data of fit",
             "numbers",
             "Convert the column as it was converted for fit.",
         )
-    text = table.text[j]
-    unknown = set(text) - set(levels)
+    unknown = set(table.text[j]) - set(levels)
     if unknown:
         raise InputError(
             f"the categories seen in fit in column {table.names[j]!r}",
             f"{sorted(unknown)[:3]}",
             "Merge rare categories before fit, or drop those rows.",
         )
-    return np.column_stack([text == level for level in _coded(levels)]).astype(np.float64)

@@ -17,7 +17,7 @@ from weakref import finalize
 import narwhals as nw
 import pandas as pd
 
-from debinet.data.parquet import Files, ParquetPiece, find_files, parquet_source
+from debinet.data.parquet import ParquetFiles, ParquetPiece, find_files, parquet_source
 from debinet.data.pieces import (
     Source,
     digest,
@@ -25,10 +25,10 @@ from debinet.data.pieces import (
     frames_source,
     import_arrow,
     is_frame,
-    require_distinct,
     require_rows,
     same_kinds,
 )
+from debinet.data.tables import require_distinct_names
 from debinet.exceptions import ColumnTypeError, EmptyInputError, InputError, OptionError
 
 _GROUP_ROWS = 2**18
@@ -37,21 +37,21 @@ _READERS = ("to_arrow_reader", "fetch_record_batch")  # of DuckDB, new and old
 
 
 def open_source(data: Any) -> Source:
-    """Open data that may be larger than the memory.
+    """Open data that may be larger than memory.
 
     Parameters
     ----------
     data : path, data frame, list of either, iterator, function or lazy table
-        A Parquet file, a folder, which is searched through, or a pattern such as
-        ``"data/**/*.parquet"``; folders called ``key=value`` are a column ``key``. A pandas,
+        A Parquet file, a folder (searched recursively) or a pattern such as
+        ``"data/**/*.parquet"``; folders named ``key=value`` become a column ``key``. A pandas,
         polars or arrow table. Iterators of tables, functions without arguments that return one,
-        lazy polars frames and DuckDB relations are read once, into a temporary Parquet file where
-        `tempfile.gettempdir` says.
+        lazy polars frames and DuckDB relations are read once, into a temporary Parquet file in
+        `tempfile.gettempdir()`.
 
     Returns
     -------
     source : Source
-        Use it in a `with` statement, which removes the temporary file.
+        To be used in a `with` statement, which removes the temporary file.
     """
     if isinstance(data, (str, os.PathLike)):
         return parquet_source(find_files([data]), str(data))
@@ -66,7 +66,7 @@ def open_source(data: Any) -> Source:
 
 
 def _writer(data: Any) -> Callable[[Path], None] | None:
-    """Return how to write data to a file that can be read once only, if they are such."""
+    """Return a function that writes data which can be read only once to a file, or None."""
     reader = next((getattr(data, name) for name in _READERS if hasattr(data, name)), None)
     if reader is not None:
         return lambda file: _write(reader(), file)
@@ -96,7 +96,7 @@ def _not_data(came: str) -> OptionError:
         "list of paths or of tables; an iterator of tables or a function without arguments that "
         "returns one; a lazy polars frame or a DuckDB relation",
         came,
-        "Give one of these.",
+        "Pass one of these.",
     )
 
 
@@ -110,8 +110,8 @@ def _takes_nothing(function: Callable[..., Any]) -> bool:
         signature(function).bind()
     except TypeError:
         return False
-    except ValueError:  # a built-in function that does not tell
-        return True
+    except ValueError:  # a built-in function without a signature
+        pass
     return True
 
 
@@ -126,13 +126,13 @@ def _call(function: Callable[[], Any]) -> Iterable[Any]:
 
 
 def _spool(label: str, write: Callable[[Path], None]) -> Source:
-    """Return what was written to a temporary file, which is removed if anything goes wrong."""
+    """Write data to a temporary file and open it; remove the file if anything goes wrong."""
     import_arrow("pyarrow")
     folder = Path(mkdtemp(prefix="debinet-"))
     try:
         file = folder / "rows.parquet"
         write(file)
-        written = parquet_source(Files((file,), folder), label)
+        written = parquet_source(ParquetFiles((file,), folder), label)
         with file.open("rb") as stream:
             content = file_digest(stream, "sha256").hexdigest()
     except BaseException:
@@ -144,12 +144,12 @@ def _spool(label: str, write: Callable[[Path], None]) -> Source:
         if isinstance(piece, ParquetPiece)
     )
     source = Source(written.names, pieces, digest(content), label, folder)
-    finalize(source, _remove, folder, os.getpid())  # of sources that nobody closes
+    finalize(source, _remove, folder, os.getpid())  # in case nobody closes it
     return source
 
 
 def _remove(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # a forked copy must not remove what its parent reads
+    if os.getpid() == process:  # a forked child must not remove its parent's files
         rmtree(folder, ignore_errors=True)
 
 
@@ -163,12 +163,12 @@ def _sink(lazy: Any, file: Path) -> None:
 
 
 def _write(frames: Iterable[Any], file: Path) -> None:
-    """Write data frames one after the other, holding one of them and one row group."""
+    """Write data frames, holding one of them and at most one row group in memory."""
     pa, pq = import_arrow("pyarrow"), import_arrow("pyarrow.parquet")
     tables = _alike(frames)
     first = next(tables, None)
     if first is None:
-        raise EmptyInputError("data frames with rows", "none", "Check what yields them.")
+        raise EmptyInputError("data frames with rows", "none", "Check the iterator or function.")
     group = _group_rows(first.num_columns)
     repeating = [f.name for f in first.schema if not pa.types.is_floating(f.type)]
     with pq.ParquetWriter(
@@ -176,7 +176,7 @@ def _write(frames: Iterable[Any], file: Path) -> None:
         first.schema,
         compression="zstd",
         compression_level=1,
-        use_dictionary=repeating,  # of numbers with many digits it takes half of the time, in vain
+        use_dictionary=repeating,  # useless for floats, and it doubles the time
         write_page_checksum=True,
     ) as writer:
         waiting, rows = [], 0
@@ -193,7 +193,7 @@ def _write(frames: Iterable[Any], file: Path) -> None:
 
 
 def _alike(frames: Iterable[Any]) -> Iterator[Any]:
-    """Yield arrow tables with the columns and types of the first, leaving out empty ones."""
+    """Yield arrow tables with the columns and types of the first, skipping empty ones."""
     schema = types = None
     for number, frame in enumerate(frames):
         where = f"data frame {number}"
@@ -207,9 +207,9 @@ def _alike(frames: Iterable[Any]) -> Iterator[Any]:
         added = [name for name in current if name not in types]
         if added:
             raise InputError(
-                f"the columns of the first data frame in every other, {len(types)} of them",
-                f"{where} with a column {added[0]!r} too",
-                "Let all data frames have the same columns.",
+                f"the {len(types)} columns of the first data frame in every other",
+                f"{where} with a column {added[0]!r} as well",
+                "Give all data frames the same columns.",
             )
         same_kinds(types, current, where)
         columns = [_cast(table.column(field.name), field, where) for field in schema]
@@ -222,10 +222,10 @@ def _as_arrow(frame: Any, where: str) -> Any:
         raise InputError(
             "an iterator of pandas, polars or arrow tables",
             f"a {type(frame).__name__} as {where}",
-            "Convert each to a data frame; of paths, give a list.",
+            "Convert each to a data frame; for paths, give a list.",
         )
     names = [str(name) for name in frame_names(frame)]
-    require_distinct(names, where)
+    require_distinct_names(names, where)
     if isinstance(frame, pa.RecordBatch):
         return pa.Table.from_batches([frame])
     if not isinstance(frame, pd.DataFrame):
@@ -239,7 +239,7 @@ def _as_arrow(frame: Any, where: str) -> Any:
 
 
 def _plain(schema: Any) -> Any:
-    """Return a schema with categories as text: frames may number theirs differently."""
+    """Return a schema with categories as text, since their codes may differ between frames."""
     pa = import_arrow("pyarrow")
     fields = [
         pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type)
@@ -249,7 +249,7 @@ def _plain(schema: Any) -> Any:
 
 
 def _cast(column: Any, field: Any, where: str) -> Any:
-    """Return a column in the type of the first frame, if it loses nothing."""
+    """Return a column in the type of the first frame, if no information is lost."""
     pa = import_arrow("pyarrow")
     try:
         if pa.types.is_dictionary(column.type):

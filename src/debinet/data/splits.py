@@ -1,4 +1,4 @@
-"""Ready-made folds: (train, test) pairs read, checked and grouped into repetitions."""
+"""Folds given as (train, test) pairs: read, checked and grouped into repetitions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from debinet.protocols import BoolArray, IntArray
 def ready_made(
     n: int, splits: Iterable[tuple[Any, Any]], groups: IntArray | None
 ) -> tuple[Folds, ...]:
-    """Turn (train, test) pairs into repetitions, each of which holds every row out once."""
+    """Turn (train, test) pairs into repetitions, each holding every row out once."""
     repetitions: list[Folds] = []
     blocks: list[Fold] = []
     seen = np.zeros(n, dtype=bool)

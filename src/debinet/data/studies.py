@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from debinet.data.files import READERS, Study, download_table, find_file, load_table, store_table
+from debinet.data.files import ENDINGS, Study, download_table, find_file, load_table, store_table
 from debinet.exceptions import DataNotFoundError, FileFormatError
 
 ADDRESSES_401K = ("https://raw.githubusercontent.com/VC2015/DMLonGitHub/master/sipp1991.dta",)
@@ -48,9 +48,9 @@ STUDY_CREDIT_DEFAULT = Study(
 def fetch_401k(path: str | PathLike[str] | None = None, *, download: bool = True) -> pd.DataFrame:
     """Return the 1991 survey of income and program participation, as used in [1]_.
 
-    The content is verified wherever it comes from. Looked in are, in this order: `path`; the folder
-    in the environment variable DEBINET_DATA, for `401k/sipp1991` with ending `.parquet`, `.csv` or
-    `.dta`; the cache; the network. What is downloaded is kept in the cache: the folder
+    The table is searched for in this order: `path`; the folder in the environment variable
+    DEBINET_DATA, as `401k/sipp1991` with ending `.parquet`, `.csv` or `.dta`; the cache; the
+    network. Its content is always verified. Downloads are kept in the cache: the folder
     DEBINET_CACHE, or else `debinet` in the user's cache (`XDG_CACHE_HOME`, `~/.cache`).
 
     Parameters
@@ -58,7 +58,7 @@ def fetch_401k(path: str | PathLike[str] | None = None, *, download: bool = True
     path : path-like, optional
         A file, or a folder laid out like DEBINET_DATA. If given, nothing else is tried.
     download : bool
-        Whether the network may be asked.
+        Whether the network may be used.
 
     Returns
     -------
@@ -69,9 +69,9 @@ def fetch_401k(path: str | PathLike[str] | None = None, *, download: bool = True
     Raises
     ------
     DataNotFoundError
-        There is no such file in any of these places.
+        The table is in none of these places.
     FileFormatError
-        A file was found, and is not this table.
+        A file was found that is not this table.
     MissingDependencyError
         The only file found is a parquet file, and pyarrow is not installed.
 
@@ -94,15 +94,15 @@ def fetch_credit_default(
 ) -> pd.DataFrame:
     """Return the default of credit card clients in Taiwan, 2005 [1]_.
 
-    Looked for as `fetch_401k` does, under the name `credit_default/credit_default`. The names X1 to
-    X23 and Y of the original file are replaced by those in common use.
+    It is searched for as in `fetch_401k`, under the name `credit_default/credit_default`. The names
+    X1 to X23 and Y of the original file are replaced by those in common use.
 
     Parameters
     ----------
     path : path-like, optional
         A file, or a folder laid out like DEBINET_DATA. If given, nothing else is tried.
     download : bool
-        Whether the network may be asked.
+        Whether the network may be used.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def cache_folder() -> Path:
     if own := os.environ.get("DEBINET_CACHE"):
         return Path(own).expanduser()
     shared = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The XDG specification has relative paths ignored.
+    # The XDG specification says to ignore relative paths.
     return (shared if shared.is_absolute() else Path.home() / ".cache") / "debinet"
 
 
@@ -169,9 +169,9 @@ def _from_path(study: Study, path: Path) -> pd.DataFrame:
 
 def _not_found(study: Study, searched: list[str]) -> DataNotFoundError:
     return DataNotFoundError(
-        f"{study.title}, the file {study.file} with ending {', '.join(READERS)}",
-        f"nothing after looking in: {'; '.join(searched)}",
-        f"Get {study.addresses[0]} and give it as `path`; or put the table at "
-        f"{cache_folder() / study.file}.csv or at {study.file}.csv in a folder and set "
+        f"{study.title}, the file {study.file} with ending {', '.join(ENDINGS)}",
+        f"nothing in: {'; '.join(searched)}",
+        f"Download {study.addresses[0]} and pass it as `path`; or put the table at "
+        f"{cache_folder() / study.file}.csv, or at {study.file}.csv in a folder and set "
         "DEBINET_DATA to that folder.",
     )

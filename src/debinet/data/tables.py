@@ -1,4 +1,4 @@
-"""Read numpy, pandas, polars or arrow into one plain table, names kept."""
+"""Read numpy, pandas, polars or arrow data into one table with named columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from narwhals.exceptions import DuplicateError
 from scipy import sparse
 
 from debinet.exceptions import (
@@ -27,7 +26,7 @@ from debinet.protocols import FloatArray
 
 @dataclass(frozen=True)
 class Table:
-    """A feature matrix whose columns are numbers or text.
+    """A matrix X whose columns are numbers or text.
 
     Attributes
     ----------
@@ -62,10 +61,9 @@ def read_table(X: Any) -> Table:
         )
     if not isinstance(X, np.ndarray) and hasattr(X, "num_columns") and hasattr(X, "to_pandas"):
         X = X.to_pandas()  # an arrow record batch, which narwhals does not read
-    try:
-        native = nw.from_native(X, pass_through=True)
-    except DuplicateError as error:
-        raise _repeated_names([str(label) for label in X.columns]) from error
+    if isinstance(X, pd.DataFrame):
+        require_distinct_names([str(label) for label in X.columns])  # narwhals would not name them
+    native = nw.from_native(X, pass_through=True)
     if isinstance(native, nw.LazyFrame):
         raise ColumnTypeError(
             "data in memory", f"a lazy {type(X).__name__}", "Call .collect() on it first."
@@ -149,8 +147,7 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     labels = list(frame.columns)
     names = tuple(str(label) for label in labels)
     _require_size(frame.shape[0], len(names))
-    if len(set(names)) < len(names):
-        raise _repeated_names(names)
+    require_distinct_names(names)
     numbers = _all_numbers(frame)
     if numbers is not None:
         return Table(names, numbers, {}, tuple(labels))
@@ -169,11 +166,11 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
 
 
 def _all_numbers(frame: nw.DataFrame[Any]) -> FloatArray | None:
-    """Return a frame of plain numbers in one step, which thousands of columns need, or None."""
+    """Return a frame of plain numbers in one step, which is fast for many columns, or None."""
     if not all(kind.is_float() or kind.is_integer() for kind in frame.schema.values()):
         return None
     values = frame.to_numpy()
-    # columns with a missing-value marker of their own arrive as objects
+    # columns with their own marker of missing values become objects
     return values.astype(np.float64) if values.dtype.kind in "iuf" else None
 
 
@@ -230,13 +227,15 @@ def _not_a_column(name: str, what: str) -> ColumnTypeError:
     )
 
 
-def _repeated_names(names: Sequence[str]) -> DuplicateColumnError:
+def require_distinct_names(names: Sequence[str], where: str = "the data") -> None:
+    """Require that no two columns share a name."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
-    return DuplicateColumnError(
-        "every column to have its own name",
-        f"repeated names {repeated}",
-        "Rename or drop the repeated columns.",
-    )
+    if repeated:
+        raise DuplicateColumnError(
+            f"every column of {where} to have its own name",
+            f"repeated names {repeated[:5]}",
+            "Rename or drop the repeated columns.",
+        )
 
 
 def _require_size(n: int, p: int) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from debinet.data.replacing import replaced
+from debinet.data.atomic_write import write_atomically
 from debinet.experiments.plan import Experiment
 from debinet.experiments.store import Record
 
@@ -100,5 +100,5 @@ def write_results(results: Results, folder: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace a file by a text, whole or not at all."""
-    with replaced(path) as draft:
+    with write_atomically(path) as draft:
         draft.write_text(text, encoding="utf-8")

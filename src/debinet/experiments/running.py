@@ -12,6 +12,7 @@ from uuid import uuid4
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
+from debinet.data.options import one_of, whole_number
 from debinet.exceptions import OptionError
 from debinet.experiments.cells import run_cell
 from debinet.experiments.plan import Cell, Experiment
@@ -142,17 +143,8 @@ def _bar(
 
 
 def _require_counts(runs: int | None, workers: int, seed: int, backend: str) -> None:
-    for name, value, least in (("runs", runs, 1), ("workers", workers, 1), ("seed", seed, 0)):
-        whole = isinstance(value, int) and not isinstance(value, bool) and value >= least
-        if not whole and not (name == "runs" and value is None):
-            raise OptionError(
-                f"{name} to be a whole number of at least {least}",
-                repr(value),
-                f"Pass for example {name}={max(least, 2)}.",
-            )
-    if backend not in _BACKENDS:
-        raise OptionError(
-            f"backend to be one of {', '.join(_BACKENDS)}",
-            repr(backend),
-            "Processes are the usual choice.",
-        )
+    if runs is not None:
+        whole_number("runs", runs, 1)
+    whole_number("workers", workers, 1)
+    whole_number("seed", seed, 0)
+    one_of("backend", backend, _BACKENDS)

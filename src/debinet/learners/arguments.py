@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from debinet.exceptions import InputError, LengthError, OptionError, TooFewRowsError
+from debinet.exceptions import InputError, LengthError, TooFewRowsError
 from debinet.protocols import FloatArray
 
 
@@ -61,23 +60,3 @@ def read_weight(sample_weight: Any, n: int) -> FloatArray:
             "Pass more rows.",
         )
     return weight
-
-
-def whole_number(option: str, value: Any, least: int) -> int:
-    """Require a whole number that is not too small."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
-        return int(value)
-    raise OptionError(
-        f"{option} to be a whole number, at least {least}",
-        repr(value),
-        f"Leave {option} out for the default.",
-    )
-
-
-def one_of(option: str, value: Any, table: Mapping[str, Any]) -> str:
-    """Require a value of an option that is a key of `table`."""
-    if isinstance(value, str) and value in table:
-        return value
-    names = ", ".join(map(repr, table))
-    remedy = f"Leave {option} out for the default, {next(iter(table))!r}."
-    raise OptionError(f"{option} to be one of {names}", repr(value), remedy)

@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 
 from debinet._random import named_seed, root_seed
 from debinet.data.folds import Fold, Folds
+from debinet.data.workers import count_workers
 from debinet.exceptions import LearnerError, OptionError
 from debinet.learners.adapter import (
     FittedLearner,
@@ -160,7 +161,7 @@ def make_cross_fitter(
         Of the same learner and rows with other folds. What it prepared is used again unless it was
         drawn at random.
     """
-    _require_jobs(n_jobs)
+    count_workers(n_jobs)  # refused before any work is done
     fitter = CrossFitter(learner, Z, folds, seed, weights, n_jobs, groups)
     if not (has_closed_form(learner) and (folds.complementary or folds.in_sample)):
         return fitter
@@ -303,10 +304,3 @@ def _all_folds_at_once(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFi
     for fold, fit in zip(fitter.folds, fits, strict=True):
         predictions[fold.test] = fit.predict(fitter.Z[fold.test])
     return CrossFitted(predictions, fits)
-
-
-def _require_jobs(n_jobs: int | None) -> None:
-    if n_jobs is not None and (not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0):
-        raise OptionError(
-            "n_jobs to be None or an integer other than 0", repr(n_jobs), "Use n_jobs=-1 for all."
-        )

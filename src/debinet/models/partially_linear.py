@@ -51,7 +51,9 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         where E(D|Z) and f are unrelated, biased where they are related. `"dml1"` and `"dml2"` are
         double machine learning as published.
     n_jobs : int, optional
-        Folds fitted at the same time. The result does not depend on it.
+        Folds fitted at the same time, and in `fit_stream` batches of rows: None is 1 (unless a
+        `joblib.parallel_config` says otherwise), -1 all cores, -2 all but one. The result does not
+        depend on it.
     random_state : int, numpy random generator, or None
         Decides the folds and every random state of the learner that was left open.
 
@@ -171,12 +173,17 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             removed at the end.
         progress : bool
             Whether to show a bar for each pass.
+
+        Notes
+        -----
+        Without a client, `n_jobs` threads work on batches at the same time, each with one thread
+        of BLAS: use `n_jobs=-1` for all cores. Results are the same to the last bit.
         """
         from debinet.models.streamed import Request, stream
 
         if checkpoint is not None and self.random_state is None:
             raise OptionError(
-                "random_state=0 or another number, so that a checkpoint can be gone on with",
+                "random_state=0 or another number, so that a checkpoint can be resumed",
                 "random_state=None, which is another seed in every call",
                 "Set random_state, or leave checkpoint out.",
             )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from debinet.data.formula import Design, apply_formula, pick_columns, read_formula
+from debinet.data.formula import FormulaDesign, apply_formula, pick_columns, read_formula
 from debinet.inference.result import Inference
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.protocols import FloatArray
@@ -22,13 +22,13 @@ class FormulaFit:
         As given.
     model : PartiallyLinear
         The fitted model of the formula's columns.
-    design : Design
+    design : FormulaDesign
         How the formula turns data into columns.
     """
 
     formula: str
     model: PartiallyLinear
-    design: Design
+    design: FormulaDesign
 
     @property
     def result_(self) -> Inference:

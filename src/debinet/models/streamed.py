@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from debinet._random import named_seed, root_seed
-from debinet.data.harmless import unknown_column
+from debinet.data.options import one_of, whole_number
 from debinet.data.pieces import Source, digest
-from debinet.data.schema import Schema, find_columns
+from debinet.data.schema import Schema, find_columns, unknown_column
 from debinet.data.sources import open_source
+from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError, OptionError
 from debinet.inference.result import Inference
 from debinet.learners.adapter import FittedLearner, set_seeds
-from debinet.learners.arguments import one_of, whole_number
 from debinet.learners.crossfitting import Averaged
 from debinet.learners.named import wide_features
 from debinet.learners.tangent import TangentNet
@@ -37,7 +37,7 @@ from debinet.streaming.distributed import (
 )
 from debinet.streaming.fit import StreamFit, StreamOptions, fit_stream, require_stream_method
 from debinet.streaming.layout import Layout, require_roles
-from debinet.streaming.running import Job, LocalRunner, Runner, read_workers
+from debinet.streaming.running import Job, LocalRunner, Runner
 
 _FOLDS = 5
 
@@ -98,7 +98,7 @@ def stream(data: Any, request: Request) -> Streamed:
         options = _options(net, request)
         checkpoint = _checkpoint(request, source, layout, options, client)
         runner: Runner = (
-            LocalRunner(read_workers(request.n_jobs), request.progress, checkpoint)
+            LocalRunner(count_workers(request.n_jobs), request.progress, checkpoint)
             if client is None
             else DaskRunner(client, request.progress)
         )

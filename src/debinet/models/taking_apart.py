@@ -12,8 +12,8 @@ import numpy as np
 
 from debinet.data.archive import require
 from debinet.data.frames import make_frame, take_frame
-from debinet.data.harmless import require_harmless
 from debinet.data.records import Known
+from debinet.data.safe_formula import require_safe_formula
 from debinet.exceptions import FormulaError, StorageError
 
 # What learners keep for further fits in the same process; predictions need none of it.
@@ -155,7 +155,7 @@ def _formula_fit() -> Known:
     def take(fit: Any) -> Mapping[str, Any]:
         source = fit.design.source
         try:
-            require_harmless(fit.formula, source.columns)
+            require_safe_formula(fit.formula, source.columns)
         except FormulaError as error:
             raise StorageError(
                 "a formula that a file can hold: " + error.expected,
@@ -166,7 +166,7 @@ def _formula_fit() -> Known:
 
     def make(parts: dict[str, Any]) -> Any:
         frame = make_frame(parts["data"])
-        require_harmless(parts["formula"], frame.columns)
+        require_safe_formula(parts["formula"], frame.columns)
         design = read_formula(parts["formula"], frame)
         return kind(parts["formula"], parts["model"], design)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from debinet.data.replacing import replaced
+from debinet.data.atomic_write import write_atomically
 from debinet.report.page_parts import SCRIPT, STYLE
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def write_page(path: Path, title: str, sections: Sequence[Section]) -> None:
         *[_section(section) for section in sections],
         f"</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
     ]
-    with replaced(path) as draft:
+    with write_atomically(path) as draft:
         draft.write_text("\n".join(parts), encoding="utf-8")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from debinet.data.replacing import replaced
+from debinet.data.atomic_write import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +29,7 @@ def save_figure(draw: Callable[[], Figure], folder: Path, name: str) -> list[Pat
         figure = draw()
         for ending, options in _FORMATS.items():
             files.append(folder / f"{name}{ending}")
-            with replaced(files[-1]) as draft:
+            with write_atomically(files[-1]) as draft:
                 figure.savefig(draft, format=ending[1:], **options)
         plt.close(figure)
     return files

@@ -1,4 +1,4 @@
-"""Sums of a pass in a file, so that an interrupted fit goes on where it was."""
+"""Sums of the passes in a file, from which an interrupted fit is resumed."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _CLASSES = {
 
 
 class Checkpoint:
-    """One file for one fit: finished passes, and the sums of the one that is under way.
+    """One file for one fit: the sums of finished passes and of the current one.
 
     Parameters
     ----------
     path : Path
     fingerprint : str
-        Of the data and of all options that decide the sums.
+        Digest of the data and of all options on which the sums depend.
     """
 
     def __init__(self, path: Path, fingerprint: str) -> None:
@@ -45,18 +45,18 @@ class Checkpoint:
         self._written, self._changed = monotonic(), False
 
     def load(self, name: str) -> tuple[Any, int]:
-        """Return the sums of a pass and the number of its pieces that are in them."""
+        """Return the sums of a pass and how many of its pieces they contain."""
         return self._passes.get(name, (None, 0))
 
     def keep(self, name: str, sums: Any, done: int) -> None:
-        """Remember the sums; write them now and then."""
+        """Keep the sums; write them from time to time."""
         self._passes[name] = (sums, done)
         self._changed = True
         if monotonic() - self._written > _EVERY:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is remembered, whole or not at all."""
+        """Write the sums that were kept, atomically."""
         if not self._changed:
             return
         arrays: dict[str, Any] = {}
@@ -70,7 +70,7 @@ class Checkpoint:
         self._written, self._changed = monotonic(), False
 
     def remove(self) -> None:
-        """Remove the file, once it is not needed any more."""
+        """Remove the file."""
         self._path.unlink(missing_ok=True)
 
     def _read(self) -> dict[str, tuple[Any, int]]:
@@ -93,13 +93,13 @@ class Checkpoint:
 
 
 def frames_digest(source: Source, columns: Sequence[str]) -> str:
-    """Return a digest of the values in data frames, whose fingerprint has their shapes only."""
+    """Return a digest of the values of data frames, whose fingerprint has only their shapes."""
     content = sha256()
     for piece in source.pieces:
         if isinstance(piece, FramePiece):
             for _, frame in piece.batches(columns, piece.rows):
                 values = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
-                with suppress(TypeError):  # of columns that no fit can use
+                with suppress(TypeError):  # columns that no fit can use
                     hashes = pd.util.hash_pandas_object(values, index=False)
                     content.update(hashes.to_numpy().tobytes())
     return content.hexdigest()

@@ -4,41 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from debinet.data.pieces import Piece, Source, missing_column, require_distinct, require_rows
+from debinet.data.pieces import FramePiece, Piece, Source, require_rows
+from debinet.data.tables import require_distinct_names
 from debinet.exceptions import (
     InputError,
     MemoryLimitError,
     MissingDependencyError,
     OptionError,
 )
-from debinet.streaming.layout import Layout, Rows
+from debinet.streaming.layout import Layout, RawRows
 from debinet.streaming.running import Job, Sums, run_pieces
 
-# Tasks per thread of the cluster: enough to even out, few enough for the sums to fit in memory.
+# Tasks per thread of the cluster: enough to balance the load, few enough for the memory.
 _TASKS_PER_THREAD = 4
 
 
 @dataclass(frozen=True)
 class DaskRunner:
-    """Workers of a cluster. Lost ones are replaced by Dask, which repeats their tasks.
+    """Workers of a Dask cluster. If one is lost, Dask repeats its tasks on others.
 
     Attributes
     ----------
     client : distributed.Client
     show : bool
-        Whether to show a bar.
+        Whether to show a progress bar.
     """
 
     client: Any
     show: bool
 
-    def run(self, job: Job, work: Callable[[Rows], Sums], name: str) -> Sums:
+    def run(self, job: Job, work: Callable[[RawRows], Sums], name: str) -> Sums:
         """Return the sum of `work` over all batches of all pieces."""
         futures = self._submit(job, work, name)
         try:
@@ -55,13 +56,13 @@ class DaskRunner:
             if type(error).__name__ == "KilledWorker":
                 raise MemoryLimitError(
                     "workers that finish their tasks",
-                    f"several that died of the same one ({error})",
+                    f"several that died during the same task ({error})",
                     "Give workers more memory, or use fewer hidden units.",
                 ) from error
             raise
         return total
 
-    def _submit(self, job: Job, work: Callable[[Rows], Sums], name: str) -> list[Any]:
+    def _submit(self, job: Job, work: Callable[[RawRows], Sums], name: str) -> list[Any]:
         if all(isinstance(piece, PartitionPiece) for piece in job.pieces):
             return self._submit_partitions(job, work)
         threads = sum(self.client.nthreads().values()) or 1
@@ -70,11 +71,13 @@ class DaskRunner:
         futures = self.client.map(run_pieces, jobs, work=work, pure=False, key=f"debinet-{name}")
         return list(futures)
 
-    def _submit_partitions(self, job: Job, work: Callable[[Rows], Sums]) -> list[Any]:
+    def _submit_partitions(self, job: Job, work: Callable[[RawRows], Sums]) -> list[Any]:
         from dask import delayed
 
         tasks = [
-            delayed(_run_partition, pure=False)(piece.partition, piece.plain(), job.layout, work)
+            delayed(_run_partition, pure=False)(
+                piece.partition, replace(piece, partition=None), job.layout, work
+            )
             for piece in job.pieces
             if isinstance(piece, PartitionPiece)
         ]
@@ -94,7 +97,7 @@ class DaskRunner:
 
 @contextmanager
 def connected(client: Any) -> Iterator[Any]:
-    """Yield the client that is given, or one for the address of a scheduler, closed at the end."""
+    """Yield the given client, or one for the address of a scheduler, which is closed at the end."""
     try:
         from distributed import Client
     except ImportError as error:
@@ -125,7 +128,7 @@ def connected(client: Any) -> Iterator[Any]:
 
 
 def running_client() -> Any:
-    """Return the client that is in use already, or None."""
+    """Return the client that is already in use, or None."""
     try:
         from distributed import default_client
 
@@ -159,66 +162,35 @@ class PartitionPiece:
     where: str
     partition: Any
 
-    def plain(self) -> PartitionPiece:
-        """Return the piece without its partition, which travels by itself."""
-        return PartitionPiece(self.number, self.offset, self.rows, self.where, None)
+    def computed(self, frame: Any) -> FramePiece:
+        """Return the piece with its partition in memory."""
+        if len(frame) != self.rows:
+            raise InputError(
+                f"{self.rows} rows in {self.where}, as at first",
+                f"{len(frame)}",
+                "Make the data frame deterministic: it is computed several times.",
+            )
+        names = tuple(str(name) for name in frame.columns)
+        return FramePiece(self.number, self.offset, self.rows, self.where, names, frame)
 
     def batches(self, columns: Sequence[str], size: int) -> Iterator[tuple[int, Any]]:
         """Compute the partition here, and cut it."""
-        return _FramePart(self, self.partition.compute()).batches(columns, size)
-
-
-@dataclass(frozen=True)
-class _FramePart:
-    """A partition that has been computed."""
-
-    piece: PartitionPiece
-    frame: Any
-
-    @property
-    def number(self) -> int:
-        return self.piece.number
-
-    @property
-    def offset(self) -> int:
-        return self.piece.offset
-
-    @property
-    def rows(self) -> int:
-        return self.piece.rows
-
-    @property
-    def where(self) -> str:
-        return self.piece.where
-
-    def batches(self, columns: Sequence[str], size: int) -> Iterator[tuple[int, Any]]:
-        if len(self.frame) != self.rows:
-            raise InputError(
-                f"{self.rows} rows in {self.where}, as at first",
-                f"{len(self.frame)}",
-                "Make the data frame deterministic: it is computed several times.",
-            )
-        named = self.frame.set_axis([str(name) for name in self.frame.columns], axis=1)
-        for name in columns:
-            if name not in named:
-                raise missing_column(name, self.where)
-        for start in range(0, len(named), size):
-            yield start, named.iloc[start : start + size][list(columns)]
+        return self.computed(self.partition.compute()).batches(columns, size)
 
 
 def _run_partition(
-    frame: Any, piece: PartitionPiece, layout: Layout, work: Callable[[Rows], Any]
+    frame: Any, piece: PartitionPiece, layout: Layout, work: Callable[[RawRows], Any]
 ) -> Any:
-    return run_pieces(Job((_FramePart(piece, frame),), layout), work)
+    return run_pieces(Job((piece.computed(frame),), layout), work)
 
 
 def is_dask_frame(data: Any) -> bool:
-    """Say whether something is a Dask data frame."""
+    """Return whether `data` is a Dask data frame."""
     return type(data).__module__.startswith(("dask.", "dask_expr")) and hasattr(data, "to_delayed")
 
 
 def open_dask_frame(data: Any, client: Any) -> Source:
-    """Return one piece per partition; their lengths are computed first, on the cluster if any."""
+    """Return one piece per partition, after computing their lengths."""
     counts = data.map_partitions(len)
     lengths = counts.compute() if client is None else client.compute(counts).result()
     pieces: list[PartitionPiece] = []
@@ -230,6 +202,6 @@ def open_dask_frame(data: Any, client: Any) -> Source:
             offset += int(length)
     names = tuple(str(name) for name in data.columns)
     label = f"a Dask data frame of {len(lengths)} partitions"
-    require_distinct(names, label)
+    require_distinct_names(names, label)
     require_rows(offset, len(names), label)
     return Source(names, tuple(pieces), "", label)

@@ -19,7 +19,7 @@ from debinet.learners.tangent import TangentNet
 from debinet.learners.tangent.features import HiddenUnits, draw_directions
 from debinet.protocols import FloatArray, HeldOut
 from debinet.streaming.grams import FoldGrams, RowMap, fold_grams
-from debinet.streaming.layout import Layout, Rows, make_block
+from debinet.streaming.layout import Layout, RawRows, make_block
 from debinet.streaming.moments import (
     ColumnSums,
     column_sums,
@@ -145,11 +145,11 @@ def _row_map(columns: ColumnSums, schema: Schema, options: StreamOptions) -> Row
     return RowMap(HiddenUnits(moments, directions), target_moments(columns, schema))
 
 
-def _grams_of(rows: Rows, schema: Schema, row_map: RowMap, folds: int) -> FoldGrams:
+def _grams_of(rows: RawRows, schema: Schema, row_map: RowMap, folds: int) -> FoldGrams:
     return fold_grams(make_block(rows, schema), row_map, folds)
 
 
-def _scores_of(rows: Rows, schema: Schema, scoring: Scoring) -> ScoreSums:
+def _scores_of(rows: RawRows, schema: Schema, scoring: Scoring) -> ScoreSums:
     return score_sums(make_block(rows, schema), scoring)
 
 

@@ -16,7 +16,7 @@ from debinet.learners.moments import Moments
 from debinet.learners.tangent.features import HiddenUnits
 from debinet.learners.wide.inputs import encode
 from debinet.protocols import FloatArray
-from debinet.streaming.layout import Block
+from debinet.streaming.layout import RowBlock
 
 # Rows whose features are worked on at a time: they stay in the cache.
 CHUNK = 1024
@@ -52,7 +52,7 @@ class RowMap:
         # relu(c x) = c relu(x): the factor of all units costs nothing here.
         return np.asarray(self.units.directions / np.sqrt(self.units.width))
 
-    def __call__(self, block: Block) -> FloatArray:
+    def __call__(self, block: RowBlock) -> FloatArray:
         """Return the augmented rows (n, s) of a block."""
         width, m = self.units.width, self.features
         rows = np.empty((len(block.Z), self.size))
@@ -86,7 +86,7 @@ class FoldGrams:
         return FoldGrams(self.n + other.n, self.G + other.G)
 
 
-def fold_grams(block: Block, row_map: RowMap, folds: int) -> FoldGrams:
+def fold_grams(block: RowBlock, row_map: RowMap, folds: int) -> FoldGrams:
     """Return the Gram matrices of a block of rows."""
     G = np.zeros((folds, row_map.size, row_map.size))
     for k, part in fold_chunks(block, folds):
@@ -96,7 +96,7 @@ def fold_grams(block: Block, row_map: RowMap, folds: int) -> FoldGrams:
     return FoldGrams(len(block.Z), G)
 
 
-def fold_chunks(block: Block, folds: int) -> Iterator[tuple[int, Block]]:
+def fold_chunks(block: RowBlock, folds: int) -> Iterator[tuple[int, RowBlock]]:
     """Yield the rows of each fold, a few at a time."""
     ordered = block.of(np.argsort(block.fold, kind="stable"))
     ends = np.searchsorted(ordered.fold, np.arange(folds + 1))

@@ -1,18 +1,17 @@
-"""Which columns of a table mean what, and blocks of its rows as arrays."""
+"""The roles of the columns, and blocks of rows as arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from debinet.data.checks import LARGEST
 from debinet.data.pieces import Piece
-from debinet.data.schema import Schema
+from debinet.data.schema import Schema, unknown_column
 from debinet.data.tables import Table, read_table, read_vector
 from debinet.exceptions import DebiNetError, InputError, MissingValueError, OptionError
 from debinet.protocols import FloatArray, IntArray
@@ -31,13 +30,13 @@ class Layout:
     treatments : int
         How many of them are treatments.
     groups : str, optional
-        Column of clusters, which are never split between folds.
+        Column of clusters; a cluster is never split between folds.
     weight : str, optional
         Column of sample weights.
     folds : int
         Number of folds.
     seed : int
-        Decides which rows are held out together.
+        Seed of the folds.
     """
 
     outcome: str
@@ -50,22 +49,21 @@ class Layout:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns that are read."""
+        """All columns to be read."""
         extra = (self.groups, self.weight)
         wanted = (self.outcome, *self.features, *(name for name in extra if name is not None))
         return tuple(dict.fromkeys(wanted))
 
 
 @dataclass(frozen=True)
-class Rows:
+class RawRows:
     """Rows of positive weight, as they were read.
 
     Attributes
     ----------
     table : Table
-        The features (n, p), text not coded yet.
-    y : FloatArray of shape (n,)
-    weight : FloatArray of shape (n,)
+        The columns of X (n, p), with text not coded yet.
+    y, weight : FloatArray of shape (n,)
     fold : IntArray of shape (n,)
     number : IntArray of shape (n,)
         Row numbers in the whole data.
@@ -82,18 +80,15 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Block:
-    """Rows as numbers.
+class RowBlock:
+    """Rows as numbers; `weight`, `fold`, `number` and `labels` are those of `RawRows`.
 
     Attributes
     ----------
     Z : FloatArray of shape (n, p)
-        Nuisance features, coded.
+        Controls, coded.
     M : FloatArray of shape (n, 1 + q)
         Outcome and treatments.
-    weight : FloatArray of shape (n,)
-    fold, number : IntArray of shape (n,)
-    labels : uint64 array of shape (n,), optional
     """
 
     Z: FloatArray
@@ -103,57 +98,48 @@ class Block:
     number: IntArray
     labels: Hashes | None
 
-    def of(self, rows: IntArray | slice) -> Block:
+    def of(self, rows: IntArray | slice) -> RowBlock:
         """Return some of the rows."""
         labels = None if self.labels is None else self.labels[rows]
-        return Block(
-            self.Z[rows],
-            self.M[rows],
-            self.weight[rows],
-            self.fold[rows],
-            self.number[rows],
-            labels,
-        )
+        weight, fold, number = self.weight[rows], self.fold[rows], self.number[rows]
+        return RowBlock(self.Z[rows], self.M[rows], weight, fold, number, labels)
 
 
-def make_block(rows: Rows, schema: Schema) -> Block:
+def make_block(rows: RawRows, schema: Schema) -> RowBlock:
     """Code text columns and put outcome and treatments side by side."""
     D, Z = schema.split(rows.table)
     M = np.column_stack([rows.y, D])
-    return Block(Z, M, rows.weight, rows.fold, rows.number, rows.labels)
+    return RowBlock(Z, M, rows.weight, rows.fold, rows.number, rows.labels)
 
 
-def read_rows(layout: Layout, frame: Any, piece: Piece, first: int) -> Rows:
-    """Read a batch of a piece, or raise an error that says where it is wrong."""
+def read_rows(layout: Layout, frame: Any, piece: Piece, first: int) -> RawRows:
+    """Read a batch of a piece, or raise an error that names the place in the data."""
     try:
         return _read(layout, frame, piece.offset + first)
     except DebiNetError as error:
         raise _located(error, layout, frame, piece, first) from error
 
 
-def _read(layout: Layout, frame: Any, start: int) -> Rows:
+def _read(layout: Layout, frame: Any, start: int) -> RawRows:
     table = read_table(_select(frame, layout.features))
     y = _vector(frame, layout.outcome)
-    n = table.n
-    number = np.arange(start, start + n)
-    weight = np.ones(n) if layout.weight is None else _vector(frame, layout.weight)
-    if not ((weight >= 0) & (weight <= LARGEST)).all():
-        wrong = weight[(weight < 0) | (weight > LARGEST)][0]
+    number = np.arange(start, start + table.n)
+    weight = np.ones(table.n) if layout.weight is None else _vector(frame, layout.weight)
+    wrong = weight[(weight < 0) | (weight > LARGEST)]
+    if wrong.size:
         raise InputError(
-            f"weights between 0 and {LARGEST:g}", f"{wrong:g}", f"Check {layout.weight!r}."
+            f"weights between 0 and {LARGEST:g}", f"{wrong[0]:g}", f"Check {layout.weight!r}."
         )
     labels = None if layout.groups is None else hash_labels(_series(frame, layout.groups))
-    hashes = hash_rows(number, layout.seed) if labels is None else hash_rows(labels, layout.seed)
+    hashes = hash_rows(number if labels is None else labels, layout.seed)
     fold = (hashes % np.uint64(layout.folds)).astype(np.int64)
-    rows = Rows(table, y, weight, fold, number, labels)
-    return rows if (weight > 0).all() else _without(rows, weight > 0)
-
-
-def _without(rows: Rows, kept: npt.NDArray[np.bool_]) -> Rows:
-    text: Mapping[int, Any] = {j: column[kept] for j, column in rows.table.text.items()}
-    table = Table(rows.table.names, rows.table.values[kept], text, rows.table.labels)
-    labels = None if rows.labels is None else rows.labels[kept]
-    return Rows(table, rows.y[kept], rows.weight[kept], rows.fold[kept], rows.number[kept], labels)
+    kept = weight > 0
+    if kept.all():
+        return RawRows(table, y, weight, fold, number, labels)
+    text = {j: column[kept] for j, column in table.text.items()}
+    table = replace(table, values=table.values[kept], text=text)
+    labels = None if labels is None else labels[kept]
+    return RawRows(table, y[kept], weight[kept], fold[kept], number[kept], labels)
 
 
 def _select(frame: Any, names: Sequence[str]) -> Any:
@@ -172,7 +158,7 @@ def _vector(frame: Any, name: str) -> FloatArray:
 def _located(
     error: DebiNetError, layout: Layout, frame: Any, piece: Piece, first: int
 ) -> DebiNetError:
-    """Return the error with the place in the data."""
+    """Return the error with its place in the data."""
     if isinstance(error, MissingValueError):
         found = _first_missing(layout, frame)
         if found is not None:
@@ -190,7 +176,7 @@ def _first_missing(layout: Layout, frame: Any) -> tuple[int, str] | None:
     found = []
     for name in layout.columns:
         column = _series(frame, name)
-        numbers = column.dtype.kind == "f" if hasattr(column.dtype, "kind") else False
+        numbers = getattr(column.dtype, "kind", "") == "f"
         bad = ~np.isfinite(column.to_numpy(float)) if numbers else column.isna().to_numpy()
         if bad.any():
             found.append((int(bad.argmax()), name))
@@ -198,18 +184,18 @@ def _first_missing(layout: Layout, frame: Any) -> tuple[int, str] | None:
 
 
 def require_roles(layout: Layout, names: Sequence[str]) -> None:
-    """Require that no column has two roles and all exist."""
-    from debinet.data.harmless import unknown_column
-
+    """Require that all columns exist and none has two roles."""
     for name in layout.columns:
         if name not in names:
             raise unknown_column(name, names)
     used = [layout.outcome, *layout.features]
     if layout.weight is not None:
         used.append(layout.weight)
-    # A feature may well name the clusters.
+    # A control may also be the column of clusters.
     if layout.groups is not None and layout.groups in {layout.outcome, layout.weight}:
         used.append(layout.groups)
     double = sorted({name for name in used if used.count(name) > 1})
     if double:
-        raise OptionError("one role for every column", f"{double[:5]} in two", "Choose one.")
+        raise OptionError(
+            "one role per column", f"{double[:5]} in two roles", "Choose one of them."
+        )

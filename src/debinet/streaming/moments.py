@@ -7,18 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from debinet.data.checks import LARGEST, require_enough_rows
-from debinet.data.schema import Schema
+from debinet.data.checks import require_enough_rows, require_usable
+from debinet.data.schema import Schema, require_numeric, require_repeats
 from debinet.exceptions import (
     ColumnTypeError,
-    ConstantColumnError,
     EmptyInputError,
     InputError,
     TooFewRowsError,
 )
 from debinet.learners.moments import Moments
 from debinet.protocols import FloatArray
-from debinet.streaming.layout import Layout, Rows
+from debinet.streaming.layout import Layout, RawRows
 
 _MOST_LEVELS = 1000
 # A spread below this share of a column's size is the rounding of a constant.
@@ -27,12 +26,12 @@ _ROUNDING = 1e-14
 
 @dataclass(frozen=True)
 class ColumnSums:
-    """What is known of the columns of X and of y, the last.
+    """Sums over the columns of X and, last, of y.
 
     Attributes
     ----------
     names : tuple of str
-        Of the p columns of X.
+        Columns of X.
     n : int
         Rows of positive weight.
     weight : float
@@ -41,7 +40,7 @@ class ColumnSums:
         Weighted means and sums of squares about them.
     low, high : FloatArray of shape (p + 1,)
     levels : mapping from int to mapping from str to float
-        Of text columns, the weight of every category.
+        For text columns, the weight of every category.
     """
 
     names: tuple[str, ...]
@@ -54,7 +53,7 @@ class ColumnSums:
     levels: Mapping[int, Mapping[str, float]]
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
-        """Merge, as Chan, Golub and LeVeque (1979) do: no digits are lost to large means."""
+        """Merge as in Chan, Golub and LeVeque (1979), which loses no digits to large means."""
         if self.n == 0 or other.n == 0:
             return other if self.n == 0 else self
         weight = self.weight + other.weight
@@ -72,7 +71,7 @@ class ColumnSums:
         )
 
 
-def column_sums(rows: Rows) -> ColumnSums:
+def column_sums(rows: RawRows) -> ColumnSums:
     """Return the sums of a block of rows."""
     values = np.column_stack([rows.table.values, rows.y])
     if not len(values):
@@ -93,7 +92,7 @@ def column_sums(rows: Rows) -> ColumnSums:
 
 
 def read_schema(sums: ColumnSums, layout: Layout) -> Schema:
-    """Return how X becomes D and Z, or raise if a column cannot be used."""
+    """Return how X becomes D and Z, or raise an error if a column cannot be used."""
     require_enough_rows(sums.n, layout.treatments)
     if sums.n < layout.folds:
         raise TooFewRowsError(
@@ -101,58 +100,31 @@ def read_schema(sums: ColumnSums, layout: Layout) -> Schema:
         )
     if layout.treatments == len(layout.features):
         raise EmptyInputError(
-            "at least one column beside the treatments", "none", "Name controls, too."
+            "at least one column beside the treatments", "none", "Name controls as well."
         )
-    for j in sums.levels:
-        if j < layout.treatments:
-            raise ColumnTypeError(
-                f"the treatment {layout.features[j]!r} to be numeric",
-                "text",
-                "Make 0/1 columns of its categories and name those as treatments.",
-            )
+    require_numeric(layout.features, range(layout.treatments), sums.levels)
     levels = {j: tuple(sorted(found)) for j, found in sorted(sums.levels.items())}
     for j, found in levels.items():
-        if len(found) == sums.n:
-            raise InputError(
-                f"categories that repeat in column {layout.features[j]!r}",
-                f"a different text in each of the {sums.n} rows",
-                "It looks like an identifier: drop the column.",
-            )
+        require_repeats(found, sums.n, layout.features[j])
     names = (*layout.features, layout.outcome)
-    text = {j for j, found in levels.items() if len(found) > 1}
-    spread = np.sqrt(sums.square / sums.weight)
+    # A text column with one category is a constant, too.
+    chosen = [j for j in range(len(names)) if len(levels.get(j, ())) < 2]
     size = np.maximum(np.abs(sums.low), np.abs(sums.high))
-    numbers = [j for j in range(len(names)) if j not in text]
-    for j in numbers:
-        if sums.high[j] == sums.low[j] or spread[j] <= _ROUNDING * size[j]:
-            raise ConstantColumnError(
-                "columns that vary",
-                f"only one value in {names[j]!r}",
-                "Drop it: an intercept is part of every model.",
-            )
-        if size[j] > LARGEST or spread[j] < 1 / LARGEST:
-            raise InputError(
-                f"columns of ordinary scale, between {1 / LARGEST:g} and {LARGEST:g}",
-                f"{names[j]!r} with values up to {size[j]:g}",
-                "Express it in other units.",
-            )
+    sd = np.where(sums.high > sums.low, np.sqrt(sums.square / sums.weight), 0.0)
+    require_usable(size[chosen], sd[chosen], [names[j] for j in chosen], _ROUNDING)
     return Schema(layout.features, tuple(range(layout.treatments)), levels)
 
 
 def control_moments(sums: ColumnSums, schema: Schema) -> Moments:
     """Return means and standard deviations of the coded controls (p,)."""
-    mean, sd = [], []
-    for j in range(len(schema.treatments), len(schema.names)):
-        if j not in schema.levels:
-            mean.append(sums.mean[j])
-            sd.append(np.sqrt(sums.square[j] / sums.weight))
-            continue
-        found = schema.levels[j]
-        for level in found[1:] if len(found) == 2 else found:
+    mean, variance = np.empty((2, len(schema.control_columns)))
+    for k, (j, level) in enumerate(schema.control_columns):
+        if level is None:
+            mean[k], variance[k] = sums.mean[j], sums.square[j] / sums.weight
+        else:
             share = sums.levels[j][level] / sums.weight
-            mean.append(share)
-            sd.append(np.sqrt(share * (1 - share)))
-    return Moments(np.array(mean), np.array(sd))
+            mean[k], variance[k] = share, share * (1 - share)
+    return Moments(mean, np.sqrt(variance))
 
 
 def target_moments(sums: ColumnSums, schema: Schema) -> Moments:
@@ -171,7 +143,7 @@ def _merge(
         raise ColumnTypeError(
             "columns that are text everywhere or nowhere",
             f"text in some rows and numbers in others of {', '.join(map(repr, mixed[:5]))}",
-            "Convert the column in all files.",
+            "Give the column one type in all files.",
         )
     merged = {}
     for j in one:
@@ -184,7 +156,7 @@ def _merge(
 
 
 def _require_few(levels: Mapping[str, float], name: str) -> None:
-    """Require few categories, as soon as they are met: identifiers would fill the memory."""
+    """Require few categories while they are counted: identifiers would fill the memory."""
     if len(levels) > _MOST_LEVELS:
         raise InputError(
             f"at most {_MOST_LEVELS} categories in column {name!r}",

@@ -1,8 +1,7 @@
-"""Passes over the data on this machine: read, work in threads, add up in the order of the data."""
+"""Passes over the data on this machine: read batches, work in threads, add up in order."""
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,11 +11,10 @@ from typing import Any, Protocol, Self, TypeVar
 from threadpoolctl import threadpool_limits
 
 from debinet.data.pieces import Piece
-from debinet.exceptions import OptionError
 from debinet.streaming.checkpoint import Checkpoint
-from debinet.streaming.layout import Layout, Rows, read_rows
+from debinet.streaming.layout import Layout, RawRows, read_rows
 
-# Rows that are read at a time. Every batch costs one addition of its sums.
+# Rows that are read at a time; each batch costs one addition of its sums.
 BATCH = 65_536
 
 
@@ -47,7 +45,7 @@ class Job:
 class Runner(Protocol):
     """Whatever adds up sums over all rows."""
 
-    def run(self, job: Job, work: Callable[[Rows], Sums], name: str) -> Sums:
+    def run(self, job: Job, work: Callable[[RawRows], Sums], name: str) -> Sums:
         """Return the sum of `work` over all batches of all pieces."""
 
 
@@ -61,16 +59,16 @@ class LocalRunner:
     ----------
     workers : int
     show : bool
-        Whether to show a bar.
+        Whether to show a progress bar.
     checkpoint : Checkpoint, optional
-        Where sums are kept, so that an interrupted pass can go on.
+        Where sums are kept, so that an interrupted pass can be resumed.
     """
 
     workers: int
     show: bool
     checkpoint: Checkpoint | None = None
 
-    def run(self, job: Job, work: Callable[[Rows], Sums], name: str) -> Sums:
+    def run(self, job: Job, work: Callable[[RawRows], Sums], name: str) -> Sums:
         """Return the sum of `work` over all batches of all pieces."""
         total: Sums | None = None
         done = 0
@@ -87,21 +85,17 @@ class LocalRunner:
                     bar.update(piece.rows)
                     if self.checkpoint is not None:
                         self.checkpoint.keep(name, total, done)
-        except BaseException:
-            # Whole pieces only: the sums of a piece that was begun are not a part of the file.
-            if self.checkpoint is not None:
-                self.checkpoint.flush()
-            raise
         finally:
             bar.close()
-        if self.checkpoint is not None:
-            self.checkpoint.flush()
+            # Sums of whole pieces only: a piece that was not finished is read again.
+            if self.checkpoint is not None:
+                self.checkpoint.flush()
         assert total is not None  # a source has rows
         return total
 
 
-def run_pieces(job: Job, work: Callable[[Rows], Sums]) -> Sums:
-    """Return the sum of `work` over some pieces, one batch after the other: a worker's task."""
+def run_pieces(job: Job, work: Callable[[RawRows], Sums]) -> Sums:
+    """Return the sum of `work` over some pieces, one batch after another: a worker's task."""
     total: Sums | None = None
     with threadpool_limits(1):
         for piece in job.pieces:
@@ -112,25 +106,18 @@ def run_pieces(job: Job, work: Callable[[Rows], Sums]) -> Sums:
     return total
 
 
-def read_workers(n_jobs: int | None) -> int:
-    """Return the number of threads: by default one per core that this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    if n_jobs is None or n_jobs == -1:
-        return max(1, cores or 1)
-    if not isinstance(n_jobs, int) or n_jobs < 1:
-        raise OptionError("n_jobs to be -1 or a positive integer", repr(n_jobs), "Use n_jobs=-1.")
-    return n_jobs
-
-
-def _batches(job: Job, piece: Piece) -> Iterator[Rows]:
+def _batches(job: Job, piece: Piece) -> Iterator[RawRows]:
     for first, frame in piece.batches(job.layout.columns, BATCH):
         yield read_rows(job.layout, frame, piece, first)
 
 
 def _ordered(
-    pool: ThreadPoolExecutor, work: Callable[[Rows], Sums], items: Iterator[Rows], ahead: int
+    pool: ThreadPoolExecutor, work: Callable[[RawRows], Sums], items: Iterator[RawRows], ahead: int
 ) -> Iterator[Sums]:
-    """Yield results in the order of the items, with few items in memory at a time."""
+    """Yield results in the order of the items, with at most `ahead` + 1 in memory.
+
+    joblib's generators would go on working while their results pile up.
+    """
     waiting: deque[Future[Sums]] = deque()
     for item in items:
         waiting.append(pool.submit(work, item))

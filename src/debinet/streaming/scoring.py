@@ -11,7 +11,7 @@ import numpy as np
 from debinet.protocols import FloatArray, IntArray
 from debinet.streaming.grams import RowMap, fold_chunks
 from debinet.streaming.hashing import Hashes, hash_rows
-from debinet.streaming.layout import Block
+from debinet.streaming.layout import RowBlock
 
 # Products of pairs are looked at up to so many features.
 _PAIRED = 15
@@ -165,7 +165,7 @@ class ScoreSums:
         )
 
 
-def score_sums(block: Block, scoring: Scoring) -> ScoreSums:
+def score_sums(block: RowBlock, scoring: Scoring) -> ScoreSums:
     """Return the sums of a block of rows."""
     total: ScoreSums | None = None
     maps = scoring.maps
@@ -175,7 +175,7 @@ def score_sums(block: Block, scoring: Scoring) -> ScoreSums:
     return _score(block.of(slice(0, 0)), scoring, maps[0]) if total is None else total
 
 
-def _score(rows: Block, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
+def _score(rows: RowBlock, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
     q = scoring.bread.shape[0]
     out = scoring.row_map(rows) @ row_map
     R_D, e = out[:, :q], out[:, q]
@@ -212,7 +212,7 @@ def _score(rows: Block, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
     )
 
 
-def _dependence(rows: Block, e: FloatArray, root: FloatArray, scoring: Scoring) -> FloatArray:
+def _dependence(rows: RowBlock, e: FloatArray, root: FloatArray, scoring: Scoring) -> FloatArray:
     """Return sums for the correlations of the residual with features, squares and products."""
     Z = scoring.row_map.units.moments.standardize(rows.Z)
     columns = [Z, Z**2]
@@ -241,7 +241,7 @@ def correlations(sums: ScoreSums, n: int) -> FloatArray:
 
 
 def _sample(
-    rows: Block, R_D: FloatArray, e: FloatArray, root: FloatArray, scoring: Scoring
+    rows: RowBlock, R_D: FloatArray, e: FloatArray, root: FloatArray, scoring: Scoring
 ) -> RowSample:
     chance = hash_rows(rows.number, scoring.seed).astype(np.float64) / 2.0**64
     kept = chance < scoring.sampled

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from debinet._random import RandomState, root_seed
+from debinet.data.options import whole_number
 from debinet.exceptions import OptionError
-from debinet.learners.arguments import whole_number
 from debinet.protocols import FloatArray
 from debinet.theory.convergence import Convergence, trace_frame
 from debinet.theory.following import Course, Plan, follow

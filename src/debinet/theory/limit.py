@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh
 
+from debinet.data.options import whole_number
 from debinet.exceptions import InputError, OptionError
-from debinet.learners.arguments import whole_number
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.protocols import FloatArray
 from debinet.theory.directions import closest_pair, require_distinct_directions

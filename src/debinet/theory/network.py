@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import erf
 
 from debinet._random import RandomState, named_generator, root_seed
+from debinet.data.options import whole_number
 from debinet.exceptions import InputError
-from debinet.learners.arguments import whole_number
 from debinet.learners.wide.activations import LEAKY_SLOPE
 from debinet.learners.wide.kernels import Architecture
 from debinet.protocols import BoolArray, FloatArray

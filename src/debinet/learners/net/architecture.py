@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from debinet.data.options import whole_number
 from debinet.exceptions import OptionError
-from debinet.learners.arguments import whole_number
 from debinet.learners.wide.activations import ACTIVATIONS as LIMITS
 from debinet.learners.wide.activations import LEAKY_SLOPE
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from debinet.data.options import one_of, whole_number
 from debinet.exceptions import OptionError
-from debinet.learners.arguments import one_of, whole_number
 from debinet.learners.net.architecture import ACTIVATIONS, Architecture, read_hidden
 from debinet.learners.net.losses import LOSSES
 from debinet.learners.net.optimizers import Optimizer, default_batch, default_rate

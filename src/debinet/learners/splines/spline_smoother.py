@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from debinet.learners.arguments import one_of, whole_number
+from debinet.data.options import one_of, whole_number
 from debinet.learners.splines.basis import Splines
 from debinet.learners.tangent.feature_learner import CRITERIA, FeatureLearner
 

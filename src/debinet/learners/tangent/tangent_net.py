@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from debinet._random import RandomState, root_seed
-from debinet.learners.arguments import one_of, whole_number
+from debinet.data.options import one_of, whole_number
 from debinet.learners.tangent.feature_learner import CRITERIA, FeatureLearner
 from debinet.learners.tangent.features import Units
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from debinet.data.options import whole_number
 from debinet.exceptions import OptionError
-from debinet.learners.arguments import whole_number
 from debinet.learners.chunks import row_chunks
 from debinet.learners.wide.activations import ACTIVATIONS
 from debinet.protocols import FloatArray

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from debinet.learners.arguments import one_of
+from debinet.data.options import one_of
 from debinet.learners.moments import column_moments
 from debinet.learners.spectral.filters import FILTERS, SpectralFilter
 from debinet.learners.spectral.learner import SpectralLearner

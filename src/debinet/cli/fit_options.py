@@ -1,4 +1,4 @@
-"""What `debinet fit` is asked for, read from its options."""
+"""The options of `debinet fit` that say what to fit."""
 
 from __future__ import annotations
 
@@ -9,21 +9,8 @@ import click
 
 
 @dataclass(frozen=True)
-class Request:
-    """What to fit.
-
-    Attributes
-    ----------
-    outcome, treatments, controls, formula, select : str or None
-        As on the command line.
-    learner : str
-    crossfit : str
-    groups : list of str
-        Columns that name the clusters.
-    weights : str or None
-    seed : int
-    drop_missing : bool
-    """
+class FitOptions:
+    """What to fit: the options of the command line, and the columns of clusters from --vcov."""
 
     outcome: str | None
     treatments: str | None
@@ -39,7 +26,7 @@ class Request:
 
 
 def read_vcov(text: str | None) -> tuple[str | None, list[str]]:
-    """Return the kind of covariance and the columns of its clusters."""
+    """Return the kind of covariance and the columns of clusters."""
     from debinet.cli.reading import split_names
 
     if text is None:
@@ -53,7 +40,7 @@ def read_vcov(text: str | None) -> tuple[str | None, list[str]]:
 
 
 def read_crossfit(text: str) -> Any:
-    """Return the value of `crossfit` that a text stands for."""
+    """Return the value of `crossfit` that the text of the option means."""
     if text in {"auto", "loo"}:
         return text
     if text == "none":

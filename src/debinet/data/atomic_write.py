@@ -9,10 +9,10 @@ from uuid import uuid4
 
 
 @contextmanager
-def replaced(target: Path) -> Iterator[Path]:
-    """Yield a path to write to; it takes the target's place when nothing went wrong.
+def write_atomically(target: Path) -> Iterator[Path]:
+    """Yield the path of a draft, which replaces the target if nothing went wrong.
 
-    Whoever reads the target finds the old file or the new one, also if the process dies. The name
+    A reader of the target finds the old file or the new one, even if the process dies. The name
     of the draft is unique, so several processes may write the same target.
     """
     draft = target.with_name(f".{target.name}-{uuid4().hex}.tmp")
