@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from debinet.selection.slope import Slope
     from debinet.selection.sparse_group_lasso import SparseGroupLasso
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _WHERE = {
     "AdaptiveLasso": "debinet.selection.adaptive_lasso",

@@ -18,8 +18,9 @@ from debinet._random import named_generator
 from debinet.data.crossfit import make_folds
 from debinet.exceptions import DebiNetError
 from debinet.inference.infer import infer
+from debinet.inference.methods import pooled
+from debinet.inference.provenance import Provenance
 from debinet.inference.result import Inference
-from debinet.inference.scores import pooled
 
 seeds = st.integers(0, 2**32 - 1)
 scales = st.floats(1e-3, 1e3).map(lambda v: float(np.float32(v)))
@@ -142,21 +143,21 @@ texts = st.text(max_size=20)
     names=st.lists(texts, min_size=2, max_size=2),
     outcome=texts,
     notes=st.lists(texts, max_size=2),
-    facts=st.dictionaries(texts, texts, max_size=3),
+    learner=st.none() | texts,
     kind=st.sampled_from(["iid", "HC0", "HC3", "cluster"]),
 )
-def test_save_and_load_is_the_identity(tmp_path_factory, seed, names, outcome, notes, facts, kind):
+def test_save_and_load_is_the_identity(
+    tmp_path_factory, seed, names, outcome, notes, learner, kind
+):
     rng = np.random.default_rng(seed)
     regressions = [pooled(rng.normal(size=20), rng.normal(size=(20, 2))) for _ in range(2)]
     groups = np.arange(20)[:, None] % 7
-    result = infer(
-        regressions, names, kind, method="Test", outcome=outcome, facts=facts, notes=notes,
-        groups=groups, seed=seed,
-    )  # fmt: skip
+    provenance = Provenance("Test", outcome, learner=learner, seed=seed)
+    result = infer(regressions, names, kind, provenance, notes=notes, groups=groups)
     path = tmp_path_factory.mktemp("saved") / "result"
     result.save(path)
     loaded = dn.load(path)
-    for field in ("names", "vcov_type", "df", "method", "outcome", "facts", "notes", "seed", "n"):
+    for field in ("names", "vcov_type", "df", "provenance", "notes", "seed", "n"):
         assert getattr(loaded, field) == getattr(result, field)
     for field in ("estimate", "covariance", "scores", "groups"):
         np.testing.assert_array_equal(getattr(loaded, field), getattr(result, field))
@@ -231,7 +232,6 @@ RESULT = infer(
     [pooled(*(np.random.default_rng(0).normal(size=shape) for shape in ((20,), (20, 2))))],
     ["a", "b"],
     "HC3",
-    method="Test",
 )
 
 

@@ -2,7 +2,7 @@
 
     python tests/released/write.py
 
-Run it once for a version, when it is released, and commit what it wrote; never change older files.
+Run it when a version is released, and commit the files; never change those of older versions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ N = 60
 
 def main() -> None:
     folder = Path(__file__).parent / dn.__version__
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     X, y, _ = dn.datasets.make_sparse_linear(N, 4, random_state=0)
     X["region"] = np.random.default_rng(0).choice(["north", "south", "west"], N)
     rows = X.assign(y=y).round(6)

@@ -104,7 +104,7 @@ def test_selection(wages):
             *("--controls", "d1,d2,z1,z2,z3,z4", "--json"),
         ).output
     )
-    assert found["method"] == "DebiNet"
+    assert found["model"] == "DebiNet"
     assert {"d1"} <= {row["term"] for row in found["coefficients"]}
 
 
@@ -115,11 +115,13 @@ def test_every_learner(wages, learner):
 
 
 @pytest.mark.parametrize(
-    ("text", "label"), [("3x2", "2 times"), ("loo", "leave"), ("none", "in-sa")]
+    ("text", "kind", "repetitions"),
+    [("3x2", "folds", 2), ("loo", "leave-one-out", 1), ("none", "none", 1)],
 )
-def test_crossfit(wages, text, label):
+def test_crossfit(wages, text, kind, repetitions):
     found = run("fit", wages, *COLUMNS, "--learner", "linear", "--crossfit", text, "--json")
-    assert label in json.loads(found.output)["facts"]["cross-fitting"]
+    done = json.loads(found.output)["provenance"]["cross_fitting"]
+    assert (done["kind"], done["repetitions"]) == (kind, repetitions)
 
 
 @pytest.mark.parametrize("ending", ["tsv", "csv.gz", "parquet", "feather", "dta", "xlsx"])

@@ -92,7 +92,7 @@ def test_the_options(folder):
 
 def test_controls_are_all_other_columns(folder):
     found = run("fit", folder, *COLUMNS[:5], "--weights", "weight", "--json")
-    assert "6 nuisance" in json.loads(found.output)["facts"]["columns"]  # firm is a number too
+    assert json.loads(found.output)["provenance"]["controls"] == 6  # firm is a number too
 
 
 def test_outputs(folder, tmp_path):

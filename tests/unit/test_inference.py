@@ -7,12 +7,15 @@ from scipy import stats
 from sklearn.linear_model import LinearRegression
 
 import debinet as dn
+from debinet.data.archive import write_archive
+from debinet.data.records import pack
 from debinet.exceptions import CovarianceError, FileFormatError, InputError, OptionError
 from debinet.inference import simultaneous
 from debinet.inference.aggregation import median_covariance
 from debinet.inference.infer import infer
+from debinet.inference.methods import pooled
+from debinet.inference.provenance import Provenance
 from debinet.inference.regression import ResidualRegression
-from debinet.inference.scores import pooled
 
 
 def make_result(n=200, q=4, names=None, seed=0, **options):
@@ -20,8 +23,8 @@ def make_result(n=200, q=4, names=None, seed=0, **options):
     R_D = rng.normal(size=(n, q)) @ (np.eye(q) + 0.5)
     R_y = R_D @ np.linspace(0, 0.3, q) + rng.normal(size=n)
     names = names or [f"d{j}" for j in range(q)]
-    options = {"vcov": "HC3", "method": "Test", **options}
-    return infer([pooled(R_y, R_D)], names, options.pop("vcov"), **options)
+    provenance = Provenance("Test", options.pop("outcome", "y"))
+    return infer([pooled(R_y, R_D)], names, options.pop("vcov", "HC3"), provenance, **options)
 
 
 def test_scores_average_to_zero():
@@ -99,7 +102,7 @@ def test_repetitions_are_aggregated_by_the_median():
 
 
 def test_summary_names_everything():
-    text = make_result(notes=("a warning",), outcome="wage", facts={"rows": "200"}).summary()
+    text = make_result(notes=("a warning",), outcome="wage").summary()
     for part in ("wage", "rows", "200", "HC3", "d3", "95 %", "Note: a warning."):
         assert part in text
 
@@ -124,7 +127,7 @@ def test_names_are_escaped_in_every_format():
 def test_signs_in_cells_are_escaped_too():
     result = make_result(q=1, names=["d"], seed=0).with_vcov("iid")
     strong = infer([pooled(5 * result.regressions[0].R_D[:, 0] + 0.1 * result.regressions[0].R_y,
-                           result.regressions[0].R_D)], ["d"], "iid", method="Test")  # fmt: skip
+                           result.regressions[0].R_D)], ["d"], "iid")  # fmt: skip
     assert "<0.001" in strong.summary()
     assert "&lt;0.001" in strong.to_html()
     assert "<0.001" not in strong.to_html()
@@ -146,9 +149,10 @@ def test_forest_plot_draws_every_coefficient_and_the_truth():
 def test_maketables_shows_a_result():
     import maketables
 
-    table = maketables.ETable([make_result(outcome="wage")])
+    result = make_result(outcome="wage")
+    table = maketables.ETable([result], model_stats=["N", "se_type"])
     shown = str(table.df)
-    for part in ("wage", "d0", "d3", "200"):
+    for part in ("wage", "d0", "d3", "200", "HC3", f"{result.se['d3']:.3f}"):
         assert part in shown
 
 
@@ -242,8 +246,8 @@ def test_a_row_that_determines_a_coefficient_alone_is_named():
     R_D[7] = [0.0, 1.0]
     R_y = np.random.default_rng(1).normal(size=20)
     with pytest.raises(CovarianceError, match="row 7"):
-        infer([pooled(R_y, R_D)], ["a", "b"], "HC3", method="Test")
-    assert infer([pooled(R_y, R_D)], ["a", "b"], "HC1", method="Test").n == 20
+        infer([pooled(R_y, R_D)], ["a", "b"], "HC3")
+    assert infer([pooled(R_y, R_D)], ["a", "b"], "HC1").n == 20
 
 
 def test_rows_of_weight_zero_do_not_count():
@@ -251,8 +255,8 @@ def test_rows_of_weight_zero_do_not_count():
     R_D, R_y = rng.normal(size=(50, 2)), rng.normal(size=50)
     weights = np.ones(50)
     weights[40:] = 0
-    whole = infer([pooled(R_y, R_D, weights)], ["a", "b"], "HC1", method="Test")
-    part = infer([pooled(R_y[:40], R_D[:40])], ["a", "b"], "HC1", method="Test")
+    whole = infer([pooled(R_y, R_D, weights)], ["a", "b"], "HC1")
+    part = infer([pooled(R_y[:40], R_D[:40])], ["a", "b"], "HC1")
     assert whole.n == 40
     np.testing.assert_allclose(whole.vcov, part.vcov)
     assert whole.df == part.df
@@ -310,13 +314,15 @@ def test_options_of_the_wrong_type():
             call()
 
 
-def test_arrays_and_facts_of_a_result_are_read_only():
-    result = make_result(facts={"rows": "200"})
+def test_arrays_and_provenance_of_a_result_are_read_only():
+    result = make_result()
     for array in (result.estimate, result.covariance):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 99.0
-    with pytest.raises(TypeError):
-        result.facts["rows"] = "1"
+    with pytest.raises(AttributeError):
+        result.provenance.method = "robinson"
+    with pytest.raises(AttributeError):
+        result.seed = 1
     assert result == result  # noqa: PLR0124
     assert len({result}) == 1
 
@@ -345,26 +351,49 @@ def test_damaged_files_are_refused_however_they_are_damaged(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
+    ("record", "field", "value"),
     [
-        ("covariance", np.full((2, 2), np.nan)),
-        ("covariance", -np.eye(2)),
-        ("covariance", np.eye(3)),
-        ("estimate", np.ones(3)),
-        ("weights", np.ones(5)),
-        ("groups", -np.ones((30, 1), dtype=np.int64)),
-        ("R_D", np.ones((1, 29, 2))),
-        ("least_squares", np.ones(4, dtype=bool)),
+        ("result", "covariance", np.full((2, 2), np.nan)),
+        ("result", "covariance", -np.eye(2)),
+        ("result", "covariance", np.eye(3)),
+        ("result", "estimate", np.ones(3)),
+        ("result", "estimate", np.array([1, 2])),
+        ("result", "groups", -np.ones((30, 1), dtype=np.int64)),
+        ("result", "groups", np.ones((29, 1), dtype=np.int64)),
+        ("result", "names", "ab"),
+        ("result", "df", -1.0),
+        ("result", "provenance", "Test"),
+        ("result", "regressions", ()),
+        ("regression", "weights", np.ones(5)),
+        ("regression", "weights", -np.ones(30)),
+        ("regression", "R_D", np.ones((29, 2))),
+        ("regression", "R_y", np.full(30, np.inf)),
+        ("regression", "coef", np.ones(3)),
+        ("regression", "least_squares", np.ones(4, dtype=bool)),
+        ("provenance", "seed", -1),
+        ("provenance", "selection", "the Lasso"),
     ],
 )
-def test_files_whose_parts_do_not_fit_are_refused(tmp_path, name, value):
-    path = tmp_path / "result.npz"
-    make_result(n=30, q=2).save(path)
-    with np.load(path) as archive:
-        arrays = {key: archive[key] for key in archive.files}
-    np.savez(path, **{**arrays, name: value})
-    with pytest.raises(FileFormatError, match="unexpected"):
-        dn.load(path)
+def test_files_whose_parts_do_not_fit_are_refused(tmp_path, record, field, value):
+    header, arrays = pack(make_result(n=30, q=2))
+    (edited,) = (one for one in header["records"] if one["class"] == record)
+    if isinstance(value, np.ndarray):
+        edited["parts"][field] = {"array": "changed"}
+        arrays["changed"] = value
+    else:
+        edited["parts"][field] = pack(value)[0]["root"]
+    write_archive(tmp_path / "result.npz", header, arrays)
+    with pytest.raises(FileFormatError, match=r"unexpected|IndexError"):
+        dn.load(tmp_path / "result.npz")
+
+
+def test_names_of_statsmodels():
+    result = make_result()
+    for ours, theirs in (("coef", "params"), ("se", "bse"), ("statistic", "tvalues")):
+        pd.testing.assert_series_equal(getattr(result, theirs), getattr(result, ours))
+    pd.testing.assert_series_equal(result.pvalues, result.pvalue)
+    pd.testing.assert_frame_equal(result.conf_int(0.1), result.confint(0.9))
+    assert result.nobs == result.n
 
 
 def test_saving_names_the_users_path(tmp_path):

@@ -393,9 +393,12 @@ def test_files_of_strangers_are_refused(tmp_path):
     path = tmp_path / "net.npz"
     small().fit(Z, M).save(path)
     content = dict(np.load(path))
-    name = next(key for key in content if key.endswith("/0"))
-    for broken in ({name: content[name][:, :5]}, {"centre": content["centre"][:1]}):
-        np.savez(path, **{**content, **broken})
+    broken = [name for name, array in content.items() if array.ndim == 2 and array.shape[1] > 5]
+    broken += [name for name, array in content.items() if array.shape == (2,)]
+    assert len(broken) >= 4  # weights; outputs and best epochs
+    for name in broken:
+        cut = content[name][..., :1]
+        np.savez(path, **{**content, name: cut})
         with pytest.raises(FileFormatError):
             dn.Net.load(path)
     path.write_bytes(b"nothing of the sort")

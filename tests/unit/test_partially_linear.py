@@ -91,7 +91,7 @@ def test_two_way_groups_from_fit_to_covariance(small):
     model = model_of(crossfit=3).fit(X, y, groups=groups)
     assert model.result_.vcov_type == "cluster"
     assert model.result_.df == 5
-    assert "both groupings" in model.result_.facts["cross-fitting"]
+    assert "both groupings" in model.result_.provenance.cross_fitting.label
     with_splitter = model_of(crossfit=GroupKFold(3))
     with pytest.raises(FoldError, match="never split"):
         with_splitter.fit(X, y, groups=groups)
@@ -117,7 +117,8 @@ def test_repetitions_reduce_to_the_median(small):
     result = model_of(LassoCV(alphas=10), crossfit=(4, 3)).fit(X, y).result_
     coefs = np.stack([regression.coef for regression in result.regressions])
     np.testing.assert_allclose(result.coef, np.median(coefs, axis=0))
-    assert "3 times" in result.facts["cross-fitting"]
+    assert result.provenance.cross_fitting.repetitions == 3
+    assert "3 times" in result.summary()
     assert np.isfinite(result.with_vcov("HC1").se).all()
 
 
@@ -264,21 +265,21 @@ def test_many_rows_take_random_features_and_the_summary_says_so(small, monkeypat
 
     X, y = small
     exact = dn.PartiallyLinear(["d1"], random_state=0).fit(X, y).result_
-    assert exact.facts["learner"] == "WideNet"
+    assert exact.provenance.learner == "WideNet"
     assert "random features" not in exact.summary()
     monkeypatch.setattr(named, "EXACT_ROWS", 59)
     model = dn.PartiallyLinear(["d1"], random_state=0).fit(X, y)
-    assert model.result_.facts["learner"] == "TangentNet"
+    assert model.result_.provenance.learner == "TangentNet"
     assert "random features" in model.result_.summary()
-    assert model.result_.facts["cross-fitting"] == "leave-one-out"
+    assert model.result_.provenance.cross_fitting.kind == "leave-one-out"
     insisted = dn.PartiallyLinear(["d1"], dn.WideNet(), random_state=0).fit(X, y).result_
-    assert insisted.facts["learner"] == "WideNet"
+    assert insisted.provenance.learner == "WideNet"
 
 
 def test_dml1_of_the_default_learner_uses_folds(small):
     X, y = small
     model = dn.PartiallyLinear(["d1"], method="dml1", random_state=0).fit(X, y)
-    assert model.result_.facts["cross-fitting"] == "5 folds"
+    assert model.result_.provenance.cross_fitting.folds == 5
 
 
 def test_rows_and_clusters_of_no_weight_do_not_count(small):
@@ -288,7 +289,7 @@ def test_rows_and_clusters_of_no_weight_do_not_count(small):
     whole = model_of(crossfit=None).fit(X, y, groups=groups, sample_weight=weights).result_
     part = model_of(crossfit=None).fit(X[:30], y[:30], groups=groups[:30]).result_
     assert whole.df == part.df == 5
-    assert whole.facts["rows"] == "30"
+    assert whole.n == 30
     np.testing.assert_allclose(whole.vcov, part.vcov)
     with pytest.raises(InputError, match="rows"):
         model_of().fit(X, y, sample_weight=(np.arange(60) < 3).astype(float))

@@ -15,9 +15,8 @@ from sklearn.model_selection import KFold
 import debinet as dn
 from debinet.data.archive import write_archive
 from debinet.data.records import pack
+from debinet.data.registry import CLASSES, find_class
 from debinet.exceptions import FileFormatError, StorageError
-from debinet.models.kinds import Kinds
-from debinet.models.storing import KIND
 
 N = 90
 
@@ -208,15 +207,13 @@ def test_what_cannot_be_written_leaves_no_file(data, tmp_path):
 @pytest.fixture(scope="module")
 def parts(data):
     X, y = data
-    arrays = {}
-    model = dn.PartiallyLinear(["d1"], random_state=0).fit(X, y)
-    return pack(model, Kinds(), arrays), arrays
+    return pack(dn.PartiallyLinear(["d1"], random_state=0).fit(X, y))
 
 
-def edited(tree, where, value):
-    """Return the tree with another value at a path of keys."""
-    copied = json.loads(json.dumps(tree))
-    part = copied
+def edited(header, where, value):
+    """Return the header with another value at a path of keys of the last record, the model."""
+    copied = json.loads(json.dumps(header))
+    part = copied["records"][copied["root"]["record"]]
     for key in where[:-1]:
         part = part[key]
     part[where[-1]] = value
@@ -225,9 +222,9 @@ def edited(tree, where, value):
 
 STATE = ("parts", "state", "map")
 HOSTILE = {
-    "another class": (("record",), "os"),
-    "a class of another place": (("record",), "models.storing:load"),
-    "a learner in the place of a model": (("record",), "WideNet"),
+    "another class": (("class",), "os"),
+    "a class of another place": (("class",), "models.storing:load"),
+    "a learner in the place of a model": (("class",), "WideNet"),
     "no parts": (("parts",), {}),
     "an unknown parameter": (("parts", "parameters", "map"), [["evil", 1]]),
     "a method": ((*STATE, 0), ["predict", "text"]),
@@ -235,26 +232,28 @@ HOSTILE = {
     "no result": (STATE, []),
     "an unknown kind": ((*STATE, 0), ["coef_", {"python": "1"}]),
     "an array that is not there": ((*STATE, 0), ["coef_", {"array": "nothing"}]),
+    "a record that is not there": ((*STATE, 0), ["coef_", {"record": 999}]),
+    "a record that holds itself": ((*STATE, 0), ["coef_", {"record": -1}]),
     "two kinds": ((*STATE, 0), ["coef_", {"list": [], "tuple": []}]),
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_are_refused(name, parts, tmp_path):
-    tree, arrays = parts
-    write_archive(tmp_path / "bad.npz", KIND, {"model": edited(tree, *HOSTILE[name])}, arrays)
+    header, arrays = parts
+    write_archive(tmp_path / "bad.npz", edited(header, *HOSTILE[name]), arrays)
     with pytest.raises(FileFormatError):
         dn.load(tmp_path / "bad.npz")
 
 
 def test_arrays_of_other_shapes_are_refused(parts, tmp_path):
-    tree, arrays = parts
+    header, arrays = parts
     refused = 0
     for name, array in arrays.items():
         if array.ndim != 2:
             continue
         changed = {**arrays, name: array[:, :0]}
-        write_archive(tmp_path / "bad.npz", KIND, {"model": tree}, changed)
+        write_archive(tmp_path / "bad.npz", header, changed)
         try:
             model = dn.load(tmp_path / "bad.npz")
         except FileFormatError:
@@ -279,16 +278,20 @@ def test_files_that_are_not_there(tmp_path):
         dn.load(tmp_path / "nothing.npz")
 
 
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_class_that_files_may_name_exists(name):
+    if name.startswith("network"):
+        pytest.importorskip("torch")
+    assert find_class(name).__name__ == CLASSES[name].partition(":")[2]
+
+
 def test_hostile_formula_in_a_file(data, tmp_path):
     X, y = data
     fit = dn.plm("lwage ~ d1 | z1 + z2", X.assign(lwage=y), "mean", random_state=0)
-    arrays = {}
-    tree = pack(fit, Kinds(), arrays)
+    header, arrays = pack(fit)
     mark = tmp_path / "ran"
     hostile = f"lwage ~ d1 | z1 + __import__('pathlib').Path('{mark}').touch()"
-    write_archive(
-        tmp_path / "bad.npz", KIND, {"model": edited(tree, ("parts", "formula"), hostile)}, arrays
-    )
+    write_archive(tmp_path / "bad.npz", edited(header, ("parts", "formula"), hostile), arrays)
     with pytest.raises(FileFormatError, match=r"pathlib|functions"):
         dn.load(tmp_path / "bad.npz")
     assert not mark.exists()

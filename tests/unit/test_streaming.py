@@ -94,7 +94,7 @@ def equal_results(a, b, tolerance):
     # coefficients do not depend on it to first order, predictions do.
     close(a.predict(X), b.predict(X), 1e-8)
     for kind in KINDS:
-        if kind == "cluster" and "clusters" not in a.result_.facts:
+        if kind == "cluster" and a.result_.provenance.clusters is None:
             continue
         if kind == "full" and a.method != "structured":
             continue
@@ -187,12 +187,13 @@ def test_rows_of_weight_zero_do_not_count():
     X = frame[["d1", "d2", *CONTROLS]]
     expected = model(crossfit=same_folds(frame)).fit(X, frame["y"], sample_weight=frame["w"])
     equal_results(found, expected, MEMORY)
-    assert found.result_.facts["rows"].startswith("400,")
+    assert found.result_.n == 400
 
 
 def test_wide_is_named_with_its_number_of_units():
     found = dn.PartiallyLinear(["d1"], random_state=0).fit_stream(FRAME, "y", controls=["z1"])
-    assert "245 hidden units" in found.result_.facts["learner"]  # 10 sqrt(600)
+    assert found.result_.provenance.hidden_units == 245  # 10 sqrt(600)
+    assert "245 hidden units" in found.result_.summary()
 
 
 def test_controls_are_all_other_columns():
@@ -280,7 +281,7 @@ def test_every_source(reference, tmp_path, spools, name):
     data = SOURCES[name](write(tmp_path / "data"))
     found = stream(data, groups="firm", sample_weight="w")
     equal_results(found, reference, CUT)
-    assert f"{len(FRAME)}, streamed from" in found.result_.facts["rows"]
+    assert f"{len(FRAME)}, streamed from" in found.result_.summary()
 
 
 # --- labels of clusters --------------------------------------------------------------------------

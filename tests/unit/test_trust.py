@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 
 import debinet as dn
-from debinet.inference.evidence import Deferred
 from debinet.inference.trust import CHECKS, Trust
+from debinet.inference.trust_evidence import DeferredEvidence
 
 NAMES = (
     "residual shrinkage",
@@ -201,11 +201,11 @@ def test_agreement_of_the_two_kinds_of_residuals(good):
     for errors, verdict in ((1.0, "ok"), (3.0, "look"), (5.0, "do not trust")):
         other = good.estimate + errors * evidence.other_se
         moved = replace(evidence, in_sample=True, other_coef=other)
-        assert verdicts(replace(good, evidence=Deferred(moved)))["agreement"] == verdict
+        assert verdicts(replace(good, evidence=DeferredEvidence(moved)))["agreement"] == verdict
     for errors, verdict in ((1.0, "ok"), (3.0, "look"), (50.0, "look")):
         other = good.estimate + errors * good.se.to_numpy()
         held = replace(evidence, in_sample=False, other_coef=other)
-        assert verdicts(replace(good, evidence=Deferred(held)))["agreement"] == verdict
+        assert verdicts(replace(good, evidence=DeferredEvidence(held)))["agreement"] == verdict
 
 
 @pytest.mark.parametrize("make", ["smooth_nonlinear", "waves", "oblique"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,14 +86,14 @@ def as_json(result: Inference, level: float, joint: bool) -> str:
     ]
     trust = result.trust()
     content: dict[str, Any] = {
-        "method": result.method,
+        "model": result.provenance.model,
         "outcome": result.outcome,
         "rows": result.n,
         "level": level,
         "joint": joint,
         "covariance": result.vcov_type,
         "seed": result.seed,
-        "facts": dict(result.facts),
+        "provenance": asdict(result.provenance),
         "notes": list(result.notes),
         "coefficients": coefficients,
         "trust": {

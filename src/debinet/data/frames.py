@@ -1,4 +1,4 @@
-"""Data frames in parts that files can hold: numbers, texts, and categories with their order."""
+"""Data frames as parts that files can hold: numbers, texts, and categories with their order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 from debinet.exceptions import StorageError
 
 
-def take_frame(frame: pd.DataFrame) -> dict[str, Any]:
+def frame_parts(frame: pd.DataFrame) -> dict[str, Any]:
     """Return names, columns and, for categories, their levels."""
     columns: list[Any] = []
     levels: dict[str, Any] = {}
@@ -28,7 +28,7 @@ def take_frame(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def make_frame(parts: dict[str, Any]) -> pd.DataFrame:
-    """Return the frame that `take_frame` took apart."""
+    """Return the frame of `frame_parts`."""
     made: dict[str, Any] = {}
     for name, column in zip(parts["names"], parts["columns"], strict=True):
         if name in parts["categories"]:

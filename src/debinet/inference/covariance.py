@@ -7,18 +7,17 @@ clusters with its default small-sample corrections).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from debinet.exceptions import CovarianceError, OptionError
-from debinet.inference.regression import ResidualRegression
-from debinet.inference.summed import SummedRegression
 from debinet.protocols import FloatArray, IntArray
 
-Regression: TypeAlias = ResidualRegression | SummedRegression
+if TYPE_CHECKING:
+    from debinet.inference.regression import ResidualRegression
 
-# A row whose leverage is this close to 1 determines a coefficient alone.
+# A row whose leverage is this close to 1 alone determines a coefficient.
 LEVERAGE_LIMIT = 1 - 1e-10
 
 
@@ -61,13 +60,13 @@ def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
     return _clustered(fit.scores @ fit.bread, groups, fit)
 
 
-def smoother(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
+def full(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
     """Covariance of the whole procedure, the estimation of the nuisance function included.
 
-    With `coef = A y`, it is `A diag(e^2) A'`, e the residuals, held out as far as the nuisance
-    functions go, with what the coefficients took of the noise restored. It errs on the wide side,
-    as held-out residuals carry the error of the nuisance function too. With groups, `A_i e_i` are
-    summed within each first, as in `cluster`.
+    With `coef = A y`, it is `A diag(e^2) A'`. The residuals e are held out from the nuisance
+    functions, and scaled up for the noise that the coefficients have fitted. It errs on the wide
+    side, as held-out residuals contain the error of the nuisance function too. With groups,
+    `A_i e_i` are first summed within each, as in `cluster`.
 
     Parameters
     ----------
@@ -89,10 +88,10 @@ def smoother(fit: ResidualRegression, groups: IntArray | None = None) -> FloatAr
 
 
 def _restored(fit: ResidualRegression, influence: FloatArray) -> FloatArray:
-    """Return residuals (n,) whose squares are not too small for the noise in expectation.
+    """Return residuals (n,) whose squares have at least the variance of the noise in expectation.
 
-    Row i has its share `h_i = R_D_i' A_i` in its own fit, so that its residual has lost `h_i` of
-    the noise's variance (docs/decisions/0011).
+    Row i has the weight `h_i = R_D_i' A_i` in its own fit, so that its residual has lost a share
+    `h_i` of the noise's variance (docs/decisions/0011).
     """
     residuals = fit.residuals
     if fit.noise is None or fit.has_own_noise:
@@ -109,24 +108,10 @@ def known_noise(influence: FloatArray, noise: float) -> FloatArray:
     return covariance
 
 
-def degrees_of_freedom(fit: Regression, kind: str, groups: IntArray | None) -> float:
-    """Of the t distribution: groups - 1 (the fewer, if two-way) for clusters, else n - q.
-
-    A noise level of its own brings its own.
-    """
-    if isinstance(fit, SummedRegression):
-        return fit.df[kind]
-    if kind in {"cluster", "full"} and groups is not None:
-        return float(min(np.unique(codes[fit.w > 0]).size for codes in groups.T) - 1)
-    return float(fit.n - fit.coef.size) if fit.noise_df is None else fit.noise_df
-
-
-def covariance_of(fit: Regression, kind: str, groups: IntArray | None) -> FloatArray:
+def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -> FloatArray:
     """Return the covariance named `kind`."""
-    if isinstance(fit, SummedRegression):
-        return fit.covariance(kind)
     if isinstance(kind, str) and kind == "full":
-        return smoother(fit, groups)
+        return full(fit, groups)
     if not isinstance(kind, str) or kind not in {*BY_NAME, "cluster"}:
         raise OptionError(
             f"vcov to be one of {[*BY_NAME, 'cluster', 'full']}",
@@ -149,7 +134,7 @@ def covariance_of(fit: Regression, kind: str, groups: IntArray | None) -> FloatA
         )
     if not fit.least_squares and fit.error is None:
         raise CovarianceError(
-            "vcov='full', as the mixed-model estimate is no regression of residuals",
+            "vcov='full', as the mixed-model estimate is not a regression of residuals",
             repr(kind),
             "Use with_vcov('full'), with groups for clusters, or method='structured'.",
         )
@@ -174,8 +159,8 @@ def _leverage(fit: ResidualRegression) -> FloatArray:
     row = int(leverage.argmax())
     if leverage[row] > LEVERAGE_LIMIT:
         raise CovarianceError(
-            "every coefficient to rest on more than one row, as HC2 and HC3 need it",
-            f"row {row}, which determines one alone (leverage 1)",
+            "coefficients that each depend on more than one row, for HC2 and HC3",
+            f"row {row}, which alone determines one of them (leverage 1)",
             "Drop that row or treatment, or use with_vcov('HC1').",
         )
     return leverage
@@ -184,7 +169,7 @@ def _leverage(fit: ResidualRegression) -> FloatArray:
 def _clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression) -> FloatArray:
     """Return the cluster covariance of `sum_i influence_i`, one- or two-way.
 
-    Rows of no weight do not count, nor do groups that have no others.
+    Rows of weight zero do not count, nor do groups that have no other rows.
     """
     counted = fit.w > 0
     influence, groups = influence[counted], groups[counted]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from debinet.inference.covariance import Regression
-from debinet.inference.evidence import Deferred
+from debinet.inference.aggregation import spread
+from debinet.inference.provenance import Provenance
+from debinet.inference.regression import Regression
 from debinet.inference.result import Inference
-from debinet.inference.spread import spread
+from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.protocols import IntArray
 
 
@@ -15,14 +16,11 @@ def infer(
     regressions: Sequence[Regression],
     names: Sequence[str],
     vcov: str,
+    provenance: Provenance | None = None,
     *,
-    method: str,
-    outcome: str = "y",
-    facts: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
     groups: IntArray | None = None,
-    seed: int = 0,
-    evidence: Deferred | None = None,
+    evidence: DeferredEvidence | None = None,
 ) -> Inference:
     """Make an `Inference` from solved residual regressions, one per repetition."""
     solved = tuple(regressions)
@@ -30,11 +28,8 @@ def infer(
         names=tuple(names),
         regressions=solved,
         **vars(spread(solved, vcov, groups)),
-        method=method,
-        outcome=outcome,
-        facts=dict(facts or {}),
+        provenance=Provenance() if provenance is None else provenance,
         notes=tuple(notes),
         groups=groups,
-        seed=seed,
         evidence=evidence,
     )

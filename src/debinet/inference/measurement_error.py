@@ -13,15 +13,15 @@ noise in y as well, so its intervals are too narrow (docs/decisions/0013).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from debinet.exceptions import InputError, OptionError
+from debinet.inference.aggregation import spread
+from debinet.inference.provenance import CorrectedErrors
 from debinet.inference.regression import ResidualRegression
-from debinet.inference.spread import spread
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -31,32 +31,29 @@ ASSUMPTION = (
     "corrected under the assumption that the errors of the predictions of D are independent of its "
     "true residuals and of the noise in y; if they are not, neither estimate is right"
 )
-# Less than this share of a direction's variance left after the correction is division by noise.
+# Where the correction leaves less than this share of the variance, it would divide by noise.
 _LEAST_LEFT = 0.01
 
 
 def correct_result(result: Inference, sigma2: Any) -> Inference:
     """Return the result with corrected coefficients and the covariance of the corrected scores."""
-    _require_learned_apart(result.facts.get("method"))
-    rows = [fit for fit in result.regressions if isinstance(fit, ResidualRegression)]
-    if len(rows) < len(result.regressions):
-        raise OptionError(
-            "a result with residuals of all rows", "one of streamed data", "Fit in memory."
-        )
-    if any(fit.error is not None for fit in rows):
+    _require_learned_apart(result.provenance.method)
+    if result.provenance.errors is not None:
         raise OptionError(
             "a result that is not corrected yet",
             "one that is",
             "Correct the result of fit, once, with all of sigma2.",
         )
+    rows = [one.all_rows("a correction of each residual") for one in result.regressions]
     fits = tuple(correct(fit, sigma2) for fit in rows)
     kind = "cluster" if result.vcov_type == "cluster" else "HC1"
+    variances = np.mean([np.diag(fit.error) for fit in fits if fit.error is not None], axis=0)
+    errors = CorrectedErrors(tuple(variances.tolist()), given=sigma2 is not None)
     return replace(
         result,
         regressions=fits,
         **vars(spread(fits, kind, result.groups)),
-        method=f"{result.method}, corrected for measurement error,",
-        facts={**result.facts, "errors in D": _describe(fits, result.names, sigma2)},
+        provenance=replace(result.provenance, errors=errors),
         notes=(*result.notes, ASSUMPTION),
     )
 
@@ -79,10 +76,9 @@ def correct(fit: ResidualRegression, sigma2: Any) -> ResidualRegression:
 
 
 def error_covariance(fit: ResidualRegression, sigma2: Any) -> FloatArray:
-    """Return the covariance (q, q) of the errors: given, or from what the learner says of D.
+    """Return the covariance (q, q) of the errors: as given, or as the learner estimates it.
 
-    What the learner's noise variance does not explain of the held-out residuals' variance is error
-    of its predictions.
+    The error of its predictions is the variance of the held-out residuals less its noise variance.
     """
     q = fit.coef.size
     if sigma2 is None:
@@ -93,7 +89,7 @@ def error_covariance(fit: ResidualRegression, sigma2: Any) -> FloatArray:
                 "Pass it, or use learner=WideNet().",
             )
         held = (fit.w[:, None] * fit.R_D**2).sum(axis=0) / fit.w.sum()
-        # The noise is that of a row of weight one; weighted, every row adds as much of it.
+        # The noise is that of a row of weight one; in the weighted mean all rows have as much.
         noise = fit.D_noise * fit.n / fit.w.sum()
         return np.diag(np.maximum(held - noise, 0.0))
     try:
@@ -109,22 +105,11 @@ def error_covariance(fit: ResidualRegression, sigma2: Any) -> FloatArray:
     )
 
 
-def _require_learned_apart(method: Any) -> None:
+def _require_learned_apart(method: str | None) -> None:
     """Require residuals of y that do not contain the residuals of D."""
     if method not in {"robinson", "three-step", "dml2"}:
         raise OptionError(
-            "residuals of y and D that were learned apart, by method='robinson' or 'dml2'",
+            "residuals of y and D that were learned separately, by method='robinson' or 'dml2'",
             f"method={method!r}, in which errors of the predictions of D cancel to first order",
             "Fit again with method='robinson'; the structured method needs no correction.",
         )
-
-
-def _describe(fits: Sequence[ResidualRegression], names: Sequence[str], sigma2: Any) -> str:
-    """Return the mean squared errors in words, averaged over repetitions."""
-    variances = np.mean([np.diag(fit.error) for fit in fits if fit.error is not None], axis=0)
-    shown = ", ".join(
-        f"{name} {value:.3g}" for name, value in zip(names[:5], variances, strict=False)
-    )
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    source = "from the learner" if sigma2 is None else "as given"
-    return f"mean squared error {shown}{more}, {source}"

@@ -15,7 +15,7 @@ from scipy import stats
 
 from debinet.protocols import FloatArray
 
-# The smallest quantile that is looked at; searching over quantiles costs 1 - log of it.
+# The smallest quantile in use; p-values are multiplied by 1 - log of it.
 LEAST_QUANTILE = 0.05
 _BISECTIONS = 60
 
@@ -64,7 +64,7 @@ class MultiSplit:
     @property
     def pvalue(self) -> pd.Series:
         """P-values of `coef = 0`, adjusted so that the chance of any false rejection is bounded."""
-        # a split that selected nothing has p-values of 1, not of 0
+        # In a split that selected nothing, p-values are 1, not 0.
         selected = np.maximum(np.isfinite(self.estimate).sum(axis=1, keepdims=True), 1)
         adjusted = np.minimum(self._pvalues(np.zeros(len(self.names))) * selected, 1.0)
         return self._series(aggregate(adjusted), "pvalue")
@@ -99,7 +99,7 @@ class MultiSplit:
             self.error[:, often],
             self.df,
         )
-        # beyond the furthest interval of any split at a much smaller error, nothing is accepted
+        # No value beyond all splits' intervals of a much higher level is accepted.
         reach = np.asarray(stats.t.ppf(1 - (1 - level) / 200, self.df))[:, None] * part.error
         inner, outer = centre[often], sign * np.nanmax(sign * part.estimate + reach, axis=0)
         for _ in range(_BISECTIONS):

@@ -5,17 +5,72 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from debinet.data.arrays import freeze_arrays, require
 from debinet.data.checks import dependent_columns
 from debinet.exceptions import CollinearError
-from debinet.protocols import FloatArray
+from debinet.inference.covariance import covariance_of
+from debinet.protocols import FloatArray, IntArray
+
+
+class LargestRow(NamedTuple):
+    """The row with the largest share in the weight behind any one coefficient.
+
+    Attributes
+    ----------
+    row : int
+    coefficient : int
+        Position of the coefficient.
+    share : float
+    """
+
+    row: int
+    coefficient: int
+    share: float
+
+
+class Regression(Protocol):
+    """A solved regression of `R_y` on `R_D`, whether its rows were kept or only sums over them."""
+
+    @property
+    def coef(self) -> FloatArray:
+        """Coefficients, of shape (q,)."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows of positive weight."""
+
+    @property
+    def R_y(self) -> FloatArray:
+        """Residuals of the outcome, of shape (r,): all rows, or a sample of them."""
+
+    @property
+    def R_D(self) -> FloatArray:
+        """Residuals of the treatments in the same rows, of shape (r, q)."""
+
+    @property
+    def scores(self) -> FloatArray:
+        """Scores of the same rows, of shape (r, q)."""
+
+    def covariance(self, kind: str, groups: IntArray | None) -> FloatArray:
+        """Return the covariance named `kind`, of shape (q, q)."""
+
+    def degrees_of_freedom(self, kind: str, groups: IntArray | None) -> float:
+        """Return those of the t distribution that goes with this covariance."""
+
+    def largest_row(self) -> LargestRow:
+        """Return the row on which a single coefficient depends most."""
+
+    def all_rows(self, purpose: str) -> ResidualRegression:
+        """Return the regression with all rows, or raise if they were not kept."""
 
 
 @dataclass(frozen=True)
 class ResidualRegression:
-    """A solved regression of `R_y` on `R_D`, with all that any covariance needs.
+    """A solved regression of `R_y` on `R_D`, with everything that a covariance needs.
 
     Attributes
     ----------
@@ -33,9 +88,9 @@ class ResidualRegression:
         Whether `coef` is the least squares solution (or an average of such), so that sandwich
         covariances of the regression are its covariances.
     noise : float, optional
-        Standard deviation of the noise, where it was estimated otherwise than from `residuals`.
+        Standard deviation of the noise, if it was not estimated from `residuals`.
     noise_df : float, optional
-        Degrees of freedom of intervals that rest on it; None if they rest on `residuals`.
+        Degrees of freedom of intervals that use it; None if they use `residuals`.
     D_noise : FloatArray of shape (q,), optional
         Variances of the treatments given Z, where the learner estimates them.
     error : FloatArray of shape (q, q), optional
@@ -54,14 +109,20 @@ class ResidualRegression:
     error: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        # Contiguous, so that a result computes the same bits after it was saved and loaded; own
-        # copies that cannot be written to, so that it stays what it was.
-        for name in ("R_y", "R_D", "coef", "weights", "influence", "D_noise", "error"):
-            value = getattr(self, name)
-            if value is not None:
-                own = np.array(value, dtype=np.float64, order="C")
-                own.flags.writeable = False
-                object.__setattr__(self, name, own)
+        freeze_arrays(
+            self,
+            R_y="n",
+            R_D="n q",
+            coef="q",
+            weights="n",
+            influence="n q",
+            D_noise="q",
+            error="q q",
+        )
+        # Only a noise level of its own allows for more coefficients than rows.
+        require(self.R_y.size > self.coef.size or self.noise_df is not None, "number of rows")
+        for value in (self.weights, self.noise, self.noise_df):
+            require(value is None or bool(np.min(value) >= 0), "negative weight or noise")
 
     @cached_property
     def w(self) -> FloatArray:
@@ -70,17 +131,12 @@ class ResidualRegression:
 
     @property
     def has_own_noise(self) -> bool:
-        """Whether intervals rest on a noise level that was not estimated from `residuals`."""
+        """Whether intervals use a noise level that was not estimated from `residuals`."""
         return self.noise_df is not None
 
     @property
-    def rows(self) -> int:
-        """Number of rows, those of no weight included."""
-        return int(self.R_y.size)
-
-    @property
     def n(self) -> int:
-        """Number of rows that count: those of positive weight."""
+        """Number of rows of positive weight."""
         return int(np.count_nonzero(self.w))
 
     @property
@@ -109,6 +165,30 @@ class ResidualRegression:
         """Diagonal of the hat matrix of the weighted regression, of shape (n,)."""
         return np.asarray(self.w * ((self.R_D @ self.bread) * self.R_D).sum(axis=1))
 
+    def covariance(self, kind: str, groups: IntArray | None) -> FloatArray:
+        """Return the covariance named `kind`, of shape (q, q)."""
+        return covariance_of(self, kind, groups)
+
+    def degrees_of_freedom(self, kind: str, groups: IntArray | None) -> float:
+        """Return groups - 1 (the fewer, if two-way) for clusters, otherwise n - q.
+
+        A noise level of its own has its own degrees of freedom.
+        """
+        if kind in {"cluster", "full"} and groups is not None:
+            return float(min(np.unique(codes[self.w > 0]).size for codes in groups.T) - 1)
+        return float(self.n - self.coef.size) if self.noise_df is None else self.noise_df
+
+    def largest_row(self) -> LargestRow:
+        """Return the row on which a single coefficient depends most."""
+        weight = (self.w[:, None] * (self.R_D @ self.bread)) ** 2
+        share = weight / weight.sum(axis=0)
+        row, j = np.unravel_index(int(np.argmax(share)), share.shape)
+        return LargestRow(int(row), int(j), float(share[row, j]))
+
+    def all_rows(self, purpose: str) -> ResidualRegression:  # noqa: ARG002 - needed by sums only
+        """Return the regression itself: it has all rows."""
+        return self
+
 
 def regress(R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Return the coefficients of the (weighted) regression of `R_y` on `R_D`, without intercept."""
@@ -119,7 +199,7 @@ def regress(R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None)
     lengths = np.linalg.norm(left, axis=0)
     if not lengths.all():
         raise CollinearError(
-            "treatments that vary beside the nuisance features, in every fold for method='dml1'",
+            "treatments that vary given the controls, in every fold for method='dml1'",
             "residuals of a treatment that are all zero",
             "Use fewer folds, method='dml2', or drop the treatment.",
         )
@@ -130,14 +210,14 @@ def regress(R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None)
 def require_identified(
     R_D: FloatArray, D: FloatArray, names: Sequence[str], weights: FloatArray | None = None
 ) -> None:
-    """Require that something is left of every treatment, on the scale of the treatment itself."""
+    """Require residuals of every treatment that are not negligible on its own scale."""
     rows = 1.0 if weights is None else np.sqrt(weights / weights.mean())[:, None]
     dependent = dependent_columns(rows * R_D / D.std(axis=0))
     if dependent:
         listed = ", ".join(repr(names[j]) for j in dependent[:5])
         raise CollinearError(
-            "treatments that vary beside the nuisance features and each other",
-            f"nothing left of {listed} once the learner's predictions from Z are taken out",
-            "Drop those treatments, or the nuisance features that determine them; if residuals are "
+            "treatments that vary given the controls and each other",
+            f"no variation of {listed} left after subtracting the learner's predictions from Z",
+            "Drop those treatments, or the controls that determine them; if residuals are "
             "in-sample (crossfit=None) and the learner fits every row, use crossfit='auto'.",
         )

@@ -1,18 +1,20 @@
-"""A result as a page to look at and to send."""
+"""A result as a self-contained HTML page."""
 
 from __future__ import annotations
 
 import html
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from platform import python_version
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from debinet.inference.summary_lines import result_title, summary_lines
 from debinet.inference.trust import Trust
+from debinet.inference.trust_evidence import TrustEvidence
+from debinet.protocols import StoppingCurve
 from debinet.report.page import Section, write_page
+from debinet.report.tables import labelled_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from debinet.inference.result import Inference
 
 _CLASSES = {"ok": "ok", "not known": "", "look": "look", "do not trust": "bad"}
-_PACKAGES = ("debinet", "numpy", "scipy", "scikit-learn", "pandas")
 _CITATION = (
     "Xu, S., Bu, Z.: DebiNet: Debiasing Linear Models with Nonlinear Overparameterized Neural "
     "Networks. AISTATS 2021."
@@ -43,24 +44,23 @@ def write_report(
     source : str
         Where the data came from.
     """
-    sections = [*_coefficients(result, level, joint), _trust_section(result.trust())]
+    sections = [_coefficients(result, level, joint), _trust_section(result.trust())]
     sections += _pictures(result)
     sections.append(Section("What was run", text=_what_was_run(result, level, joint, source)))
     sections.append(Section("How to cite", text=_CITATION))
-    write_page(path, f"{result.method} of {result.outcome}", sections)
+    write_page(path, result_title(result.provenance), sections)
 
 
-def _coefficients(result: Inference, level: float, joint: bool) -> list[Section]:
+def _coefficients(result: Inference, level: float, joint: bool) -> Section:
     frame = result.to_frame(level, joint)
     shown = frame if len(frame) <= _FOREST else frame.loc[frame["pvalue"].nsmallest(_FOREST).index]
-    section = Section(
+    return Section(
         "Coefficients",
         table=result.to_html(level, joint),
         figure=None if frame.empty else _forest(result, shown, level, joint),
         caption=f"Forest plot of coefficients with {100 * level:g} % intervals; the numbers are in "
         "the table above",
     )
-    return [section]
 
 
 def _forest(result: Inference, frame: pd.DataFrame, level: float, joint: bool) -> Axes:
@@ -92,47 +92,46 @@ def _pictures(result: Inference) -> list[Section]:
     if not result.names:
         return []
     regression = result.regressions[0]
-    R_D = pd.DataFrame(regression.R_D, columns=list(result.names))
+    names = list(result.names)
+    R_D = pd.DataFrame(regression.R_D, columns=names)
     sections = [
         Section(
             "Residuals",
             figure=residual_plot(regression.R_y, R_D, result.coef),
-            caption="What is left of the outcome against what is left of each treatment, with the "
+            caption="Residuals of the outcome against residuals of each treatment, with the "
             "coefficient as the slope of a line",
         )
     ]
     if result.evidence is not None:
-        total = np.sqrt(result.evidence.get().total[1:])
+        evidence = result.evidence.get()
+        sd = pd.Series(np.sqrt(evidence.total[1:]), index=names)
         sections.append(
             Section(
                 "Overlap",
-                figure=overlap_plot(R_D, pd.Series(total, index=list(result.names))),
-                caption="How far each treatment varies once the other features are taken out, in "
-                "its own standard deviations",
+                figure=overlap_plot(R_D, sd),
+                caption="Residuals of each treatment given the controls, in its own standard "
+                "deviations",
             )
         )
-        sections += _stopping(result) + _relevance(result)
+        sections += _stopping(evidence.stopping, [result.outcome, *names]) + _relevance(evidence)
     return sections
 
 
-def _relevance(result: Inference) -> list[Section]:
+def _relevance(evidence: TrustEvidence) -> list[Section]:
     from debinet.report.diagnostics import relevance_plot
 
-    evidence = None if result.evidence is None else result.evidence.get()
-    if evidence is None or evidence.relevance is None:
+    if evidence.relevance is None:
         return []
     values = pd.Series(evidence.relevance, index=list(evidence.relevance_names))
-    caption = "Weights that the network learned for the nuisance features, largest first"
+    caption = "Weights that the network learned for the controls, largest first"
     return [Section("Relevance", figure=relevance_plot(values), caption=caption)]
 
 
-def _stopping(result: Inference) -> list[Section]:
+def _stopping(stopping: StoppingCurve | None, names: list[str]) -> list[Section]:
     from debinet.report.diagnostics import stopping_plot
 
-    stopping = None if result.evidence is None else result.evidence.get().stopping
     if stopping is None:
         return []
-    names = [result.outcome, *result.names]
     figure = stopping_plot(
         pd.DataFrame(stopping.x, columns=names),
         pd.DataFrame(stopping.value, columns=names),
@@ -148,19 +147,12 @@ def _stopping(result: Inference) -> list[Section]:
 
 
 def _what_was_run(result: Inference, level: float, joint: bool, source: str) -> str:
-    lines = [result.summary(level, joint).split("\n\n")[0]]
-    lines += [f"note           {note}" for note in result.notes]
-    lines += [f"data           {source}"] if source else []
-    lines.append(f"seed           {result.seed}")
-    lines.append(f"versions       Python {python_version()}, {', '.join(_versions())}")
-    return "\n".join(lines)
-
-
-def _versions() -> list[str]:
-    found = []
-    for name in _PACKAGES:
-        try:
-            found.append(f"{name} {version(name)}")
-        except PackageNotFoundError:  # run from its source
-            continue
-    return found
+    versions = ", ".join(" ".join(pair) for pair in result.provenance.versions)
+    lines = [
+        *summary_lines(result, level, joint).items(),
+        *(("note", note) for note in result.notes),
+        *([("data", source)] if source else []),
+        ("seed", str(result.seed)),
+        ("versions", versions),
+    ]
+    return "\n".join(labelled_lines(lines))

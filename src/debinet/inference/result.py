@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from debinet.data.arrays import freeze_arrays, require
 from debinet.data.labels import read_groups
+from debinet.data.records import save_object
 from debinet.exceptions import OptionError
 from debinet.inference import multiplicity, simultaneous
-from debinet.inference.covariance import Regression
-from debinet.inference.evidence import Deferred
+from debinet.inference.aggregation import spread
 from debinet.inference.hypotheses import (
     WaldTest,
     hypothesis_matrix,
@@ -24,8 +24,11 @@ from debinet.inference.hypotheses import (
     wald_test,
 )
 from debinet.inference.measurement_error import correct_result
-from debinet.inference.spread import spread
+from debinet.inference.provenance import Clustered, Provenance
+from debinet.inference.regression import Regression
+from debinet.inference.summary_lines import result_title, summary_lines
 from debinet.inference.trust import Trust, assess_trust
+from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.protocols import FloatArray, IntArray
 from debinet.report import tables
 
@@ -35,17 +38,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Inference:
-    """Estimates of `y = D coef + f(Z) + e` with all that is needed to judge them.
+    """Estimates of `y = D coef + f(Z) + e`, with everything that inference about them needs.
 
-    The residuals of every row are kept, so another covariance, joint intervals or clusters need
-    no refit. Nothing in here changes: `with_vcov` returns a new object.
+    The residuals of all rows are kept, so another covariance, joint intervals or clusters need
+    no refit. Results do not change: `with_vcov` returns a new object.
 
     Attributes
     ----------
     names : tuple of str
         Names of the q coefficients.
-    regressions : tuple of ResidualRegression or SummedRegression
-        One solved residual regression per repetition of cross-fitting; sums, if streamed.
+    regressions : tuple of Regression
+        One solved residual regression per repetition of cross-fitting.
     estimate : FloatArray of shape (q,)
         Coefficients as an array; `coef` has them by name.
     covariance : FloatArray of shape (q, q)
@@ -53,22 +56,21 @@ class Inference:
     vcov_type : str
         Which covariance it is.
     df : float
-        Degrees of freedom of the t distribution used for intervals and p-values: n - q, or
-        clusters - 1. What the learner used up is not known, so it is not subtracted.
-    method : str
-        How the estimates were made, in words.
-    outcome : str
-        Name of y.
-    facts : mapping from str to str
-        What was run, for the summary.
+        Degrees of freedom of the t distribution for intervals and p-values: n - q, or clusters
+        - 1. Those that the learner used are not known, so they are not subtracted.
+    provenance : Provenance
+        How the estimates were made: model, outcome, learner, folds, method, selection, seed,
+        versions.
     notes : tuple of str
-        What a reader must know.
+        Warnings for the reader.
     groups : IntArray of shape (n, ways), optional
         Clusters given to fit.
-    seed : int
-        The `random_state` that repeats the fit; also drives the joint intervals.
-    evidence : Deferred, optional
+    evidence : DeferredEvidence, optional
         Material of `trust`.
+    params, bse, tvalues, pvalues : Series
+        `coef`, `se`, `statistic` and `pvalue` under the names of statsmodels.
+    nobs, endog_names, cov_type : int, str, str
+        `n`, `outcome` and `vcov_type` under the names of statsmodels.
 
     Examples
     --------
@@ -88,26 +90,30 @@ class Inference:
     covariance: FloatArray
     vcov_type: str
     df: float
-    method: str
-    outcome: str = "y"
-    facts: Mapping[str, str] = field(default_factory=dict)
+    provenance: Provenance
     notes: tuple[str, ...] = ()
     groups: IntArray | None = None
-    seed: int = 0
-    evidence: Deferred | None = None
+    evidence: DeferredEvidence | None = None
 
     def __post_init__(self) -> None:
-        for name in ("estimate", "covariance", "groups"):
-            value = getattr(self, name)
-            # What nobody can write to needs no copy: a covariance may fill the memory by itself.
-            if value is not None and (value.flags.writeable or not value.flags.owndata):
-                own = value.copy()
-                own.flags.writeable = False
-                object.__setattr__(self, name, own)
-        object.__setattr__(self, "facts", MappingProxyType(dict(self.facts)))
+        freeze_arrays(self, estimate="q", covariance="q q", groups="n ways")
+        q, groups = len(self.names), self.groups
+        first = self.regressions[0]
+        require(all(one.coef.shape == (q,) for one in self.regressions), "number of coefficients")
+        require(self.estimate.size == q and not (np.diag(self.covariance) < 0).any(), "covariance")
+        require(0 < self.df < np.inf, "degrees of freedom")
+        fits = groups is None or (len(groups) == first.R_y.size and bool(groups.min() >= 0))
+        require(fits, "groups")
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "facts": dict(self.facts)}  # read-only views cannot be pickled
+    @property
+    def outcome(self) -> str:
+        """Name of y."""
+        return self.provenance.outcome
+
+    @property
+    def seed(self) -> int:
+        """The `random_state` that repeats the fit; joint intervals depend on it, too."""
+        return self.provenance.seed
 
     @property
     def n(self) -> int:
@@ -143,6 +149,19 @@ class Inference:
     def scores(self) -> FloatArray:
         """Score of every row, of shape (repetitions, n, q)."""
         return np.stack([regression.scores for regression in self.regressions])
+
+    # Names of statsmodels, by which other packages, such as maketables, read a result.
+    params, bse, tvalues, pvalues, nobs = coef, se, statistic, pvalue, n
+    endog_names = outcome
+
+    @property
+    def cov_type(self) -> str:
+        """`vcov_type` under the name of statsmodels."""
+        return self.vcov_type
+
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
+        """Return pointwise intervals of level `1 - alpha`, as statsmodels does."""
+        return self.confint(1 - alpha)
 
     def confint(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
         """Return intervals with columns `lower` and `upper`.
@@ -180,17 +199,20 @@ class Inference:
             raise OptionError(
                 "groups only for 'cluster' and 'full'", repr(kind), "Leave groups out."
             )
-        codes = read_groups(groups, self.regressions[0].rows)
-        notes = (*self.notes, "clusters were named after the fit, whose folds may have split them")
+        codes = read_groups(groups, self.regressions[0].all_rows("clusters after the fit").R_y.size)
         return replace(
-            self, **vars(spread(self.regressions, kind, codes)), groups=codes, notes=notes
+            self,
+            **vars(spread(self.regressions, kind, codes)),
+            provenance=replace(self.provenance, clusters=Clustered.of(codes)),
+            groups=codes,
+            notes=(*self.notes, "clusters were given after the fit, whose folds may split them"),
         )
 
     def correct_measurement_error(self, sigma2: Any = None) -> Inference:
         """Return estimates corrected for errors in the residuals of D: the paper's Theorem 2.
 
-        Right if the predictions of D are off by errors that are independent of its true residuals
-        and of the noise in y. For `method="robinson"` and `"dml2"`.
+        Valid if the errors of the predictions of D are independent of its true residuals and of
+        the noise in y. For `method="robinson"` and `"dml2"`.
 
         Parameters
         ----------
@@ -230,9 +252,10 @@ class Inference:
         return self._series(adjusted, f"pvalue ({method})")
 
     def trust(self) -> Trust:
-        """Return checks of whether the intervals can be trusted, with what to do about each.
+        """Return checks of whether the intervals can be trusted, each with advice.
 
-        The first time, in-sample residuals cost another fit, to at most 1000 rows.
+        After a fit with in-sample residuals, the first call fits the learner again, to at most
+        1000 rows.
         """
         return assess_trust(self)
 
@@ -243,14 +266,8 @@ class Inference:
 
     def summary(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the result as text."""
-        title = f"{self.method} of {self.outcome}"
-        kind = "joint" if joint else "pointwise"
-        facts = {
-            **self.facts,
-            "covariance": f"{self._kind()}, t distribution with {self.df:g} degrees of freedom",
-            "intervals": f"{100 * level:g} %, {kind}",
-        }
-        return tables.summary_text(title, facts, self.to_frame(level, joint), self.notes)
+        title, lines = result_title(self.provenance), summary_lines(self, level, joint)
+        return tables.summary_text(title, lines, self.to_frame(level, joint), self.notes)
 
     def to_markdown(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the coefficient table in Markdown."""
@@ -262,7 +279,8 @@ class Inference:
 
     def to_html(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the coefficient table in HTML."""
-        caption = f"{self.method} of {self.outcome}; n = {self.n}; covariance {self.vcov_type}"
+        title = result_title(self.provenance)
+        caption = f"{title}; n = {self.n}; covariance {self.vcov_type}"
         return tables.html_table(self.to_frame(level, joint), caption)
 
     def plot(
@@ -280,7 +298,7 @@ class Inference:
         level, joint
             As in `confint`.
         truth : Series or mapping, optional
-            Known coefficients by name, drawn beside the estimates.
+            Known coefficients by name, drawn next to the estimates.
         ax : matplotlib Axes, optional
             Where to draw.
         """
@@ -292,9 +310,7 @@ class Inference:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the result to `path`: JSON and arrays in one file, no pickle. See `dn.load`."""
-        from debinet.inference.storage import save
-
-        save(self, path)
+        save_object(self, path)
 
     def __repr__(self) -> str:
         return f"<Inference: {len(self.names)} coefficient(s), n={self.n}, {self.vcov_type}>"
@@ -304,32 +320,6 @@ class Inference:
 
     def _repr_html_(self) -> str:
         return self.to_html()
-
-    @property
-    def __maketables_coef_table__(self) -> pd.DataFrame:
-        frame = self.to_frame()
-        frame.columns = pd.Index(["b", "se", "t", "p", "ci95l", "ci95u"])
-        return frame.rename_axis("Coefficient")
-
-    def __maketables_stat__(self, key: str) -> float | str | None:
-        stats_by_key: dict[str, float | str] = {"N": self.n, "se_type": self.vcov_type}
-        return stats_by_key.get(key)
-
-    @property
-    def __maketables_depvar__(self) -> str:
-        return self.outcome
-
-    @property
-    def __maketables_vcov_info__(self) -> dict[str, str]:
-        return {"vcov_type": self.vcov_type}
-
-    @property
-    def __maketables_default_stat_keys__(self) -> list[str]:
-        return ["N", "se_type"]
-
-    def _kind(self) -> str:
-        clustered = self.vcov_type == "full" and self.groups is not None
-        return f"{self.vcov_type}, clustered" if clustered else self.vcov_type
 
     def _index(self) -> pd.Index:
         return pd.Index(self.names, dtype=object)

@@ -1,4 +1,4 @@
-"""Can this interval be trusted? Checks with figures, verdicts and what to do about each."""
+"""Can this interval be trusted? Checks with numbers, verdicts and advice."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from debinet.inference.evidence import Evidence
-from debinet.inference.regression import ResidualRegression
-from debinet.inference.summed import SummedRegression
-from debinet.protocols import FloatArray
+from debinet.inference.summary_lines import selection_line
+from debinet.inference.trust_evidence import TrustEvidence
 
 if TYPE_CHECKING:
     from debinet.inference.result import Inference
@@ -24,16 +22,16 @@ _ORDER: dict[Verdict, int] = {"ok": 0, "not known": 0, "look": 1, "do not trust"
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at.
+    """One aspect of a result.
 
     Attributes
     ----------
     name : str
     verdict : "ok", "look", "do not trust" or "not known"
     finding : str
-        The figures, in words.
+        The numbers, in words.
     advice : str
-        What to do; empty if nothing is needed.
+        What to do; empty if nothing needs to be done.
     """
 
     name: str
@@ -87,7 +85,7 @@ def assess_trust(result: Inference) -> Trust:
     return Trust(tuple(check(result, evidence) for check in CHECKS))
 
 
-def shrinkage(result: Inference, evidence: Evidence | None) -> Check:
+def shrinkage(result: Inference, evidence: TrustEvidence | None) -> Check:
     """Residuals of rows that the learner saw are too small if it fits noise."""
     name = "residual shrinkage"
     if evidence is None or evidence.heldout is None or evidence.trained is None:
@@ -101,12 +99,12 @@ def shrinkage(result: Inference, evidence: Evidence | None) -> Check:
         f"others ({_column(result, j)})"
     )
     if not evidence.in_sample:
-        return Check(name, "ok", f"{finding}; the result rests on the others")
-    advice = "the result rests on the former: use crossfit='auto', or train less"
+        return Check(name, "ok", f"{finding}; the result uses the others")
+    advice = "the result uses the former: use crossfit='auto', or train less"
     return _graded(name, 1 - ratio[j], (0.15, 0.25), finding, advice)
 
 
-def heldout_fit(result: Inference, evidence: Evidence | None) -> Check:
+def heldout_fit(result: Inference, evidence: TrustEvidence | None) -> Check:
     """Say how much of y and D the learner explains in rows it has not seen."""
     name = "held-out R2"
     if evidence is None or evidence.heldout is None:
@@ -115,14 +113,14 @@ def heldout_fit(result: Inference, evidence: Evidence | None) -> Check:
     worst = int(np.argmin(R2))
     finding = f"{result.outcome} {R2[0]:.2f}; treatments {R2[1:].min():.2f} to {R2[1:].max():.2f}"
     advice = (
-        f"{_column(result, worst)} is predicted worse than by its mean: use a learner that is "
-        "less wiggly, or another one"
+        f"{_column(result, worst)} is predicted worse than by its mean: use a smoother learner, "
+        "or another kind"
     )
     return _graded(name, -R2[worst], (0.05, 1.0), finding, advice)
 
 
-def variance_left(result: Inference, evidence: Evidence | None) -> Check:
-    """Say how much of D is left once Z has been taken out: what identifies the coefficients."""
+def variance_left(result: Inference, evidence: TrustEvidence | None) -> Check:
+    """Say how much of D is not explained by Z: the variation that identifies the coefficients."""
     name = "variance of D left"
     if evidence is None or evidence.heldout is None:
         return _unknown(name)
@@ -130,34 +128,35 @@ def variance_left(result: Inference, evidence: Evidence | None) -> Check:
     j = int(np.argmin(left))
     finding = f"least for {result.names[j]}: {100 * left[j]:.2g} %"
     advice = (
-        f"{result.names[j]} is nearly a function of the other features: its coefficient rests on "
-        "how exactly that function is learned"
+        f"{result.names[j]} is nearly a function of the controls: its coefficient depends on how "
+        "exactly that function is learned"
     )
     return _graded(name, -np.log10(max(left[j], 1e-300)), (1.3, 2.3), finding, advice)
 
 
-def collinearity(result: Inference, evidence: Evidence | None) -> Check:  # noqa: ARG001
-    """Say how well the treatments can be told apart."""
+def collinearity(result: Inference, evidence: TrustEvidence | None) -> Check:  # noqa: ARG001
+    """Say how much treatments are correlated with each other."""
     R_D = result.regressions[0].R_D
     scaled = R_D / np.sqrt((R_D**2).mean(axis=0))
     gram = scaled.T @ scaled / len(scaled)
     values = np.linalg.eigvalsh(gram)
     condition = float(np.sqrt(values[-1] / max(values[0], 1e-300)))
     inflation = np.diag(np.linalg.pinv(gram))
-    j = int(np.argmax(inflation))
+    # The first of equals, as those of two treatments are: rounding must not decide.
+    j = int(np.argmax(inflation > (1 - 1e-9) * inflation.max()))
     finding = (
         f"largest variance inflation {inflation[j]:.3g} ({result.names[j]}), condition number "
         f"{condition:.3g}"
     )
     advice = (
-        f"{result.names[j]} can hardly be told from other treatments: leave one of them out, or "
-        "test them together with wald_test"
+        f"{result.names[j]} is nearly a linear function of other treatments: leave one of them "
+        "out, or test them together with wald_test"
     )
     return _graded("collinearity", float(inflation[j]), (10.0, 1000.0), finding, advice)
 
 
-def leftover(result: Inference, evidence: Evidence | None) -> Check:
-    """Look for nuisance features in the residual."""
+def leftover(result: Inference, evidence: TrustEvidence | None) -> Check:
+    """Look for functions of the controls in the residual."""
     name = "left-over dependence"
     if evidence is None or evidence.leftover.size == 0:
         return _unknown(name)
@@ -171,14 +170,14 @@ def leftover(result: Inference, evidence: Evidence | None) -> Check:
     if pvalue > 0.01:
         return Check(name, "ok", finding)
     advice = (
-        f"the learner has missed something of {evidence.leftover_names[j]}: try another one, or "
-        "dn.stack of several"
+        f"the learner has missed some of the effect of {evidence.leftover_names[j]}: try another "
+        "one, or dn.stack of several"
     )
     return Check(name, "do not trust" if abs(r[j]) > 0.3 else "look", finding, advice)
 
 
-def agreement(result: Inference, evidence: Evidence | None) -> Check:
-    """Compare with coefficients from the kind of residuals that the result does not rest on."""
+def agreement(result: Inference, evidence: TrustEvidence | None) -> Check:
+    """Compare with coefficients from the kind of residuals that the result does not use."""
     name = "agreement"
     if evidence is None or evidence.other_coef is None or evidence.other_se is None:
         return _unknown(name)
@@ -194,20 +193,21 @@ def agreement(result: Inference, evidence: Evidence | None) -> Check:
         f"{kind} residuals of some rows, {z[j]:.1f} standard errors apart"
     )
     if not evidence.in_sample:
-        # Rows that were seen have less of f in their residuals: if that moves the estimate, what
-        # is left of f in the others may bias it.
+        # Residuals of rows that were seen have less of f: if that changes the estimate, the rest
+        # of f in the residuals of the others may bias it.
         advice = "f may not be learned well enough: compare with other learners"
         return _graded(name, float(z[j]), (2.0, np.inf), finding, advice)
     # Bonferroni over the coefficients.
     limits = [float(stats.norm.isf(p / 2 / z.size)) for p in (0.01, 0.0001)]
-    advice = "estimates depend on whether rows were seen: use crossfit='auto'"
+    advice = "the estimate depends on whether the learner saw the rows: use crossfit='auto'"
     return _graded(name, float(z[j]), (limits[0], limits[1]), finding, advice)
 
 
-def splits(result: Inference, evidence: Evidence | None) -> Check:  # noqa: ARG001
+def splits(result: Inference, evidence: TrustEvidence | None) -> Check:  # noqa: ARG001
     """Compare repetitions of cross-fitting."""
     name = "spread over splits"
-    if result.facts.get("cross-fitting") in {"leave-one-out", "none (in-sample residuals)"}:
+    folds = result.provenance.cross_fitting
+    if folds is not None and folds.kind != "folds":
         return Check(name, "ok", "no folds were drawn at random")
     if len(result.regressions) < 2:
         return Check(
@@ -220,45 +220,42 @@ def splits(result: Inference, evidence: Evidence | None) -> Check:  # noqa: ARG0
         f"{len(coef)} repetitions: standard deviation of {result.names[j]} {share[j]:.2f} times "
         "its standard error"
     )
-    advice = "estimates hang on the random folds: use more repetitions, such as crossfit=(5, 20)"
+    advice = "the estimate depends on the random folds: use more repetitions, as crossfit=(5, 20)"
     return _graded(name, float(share[j]), (0.5, 1.0), finding, advice)
 
 
-def selection(result: Inference, evidence: Evidence | None) -> Check:  # noqa: ARG001
+def selection(result: Inference, evidence: TrustEvidence | None) -> Check:  # noqa: ARG001
     """Say on which rows features were selected."""
-    chosen = result.facts.get("selection")
-    if chosen is None:
+    selected = result.provenance.selection
+    if selected is None:
         return Check("selection", "ok", "the treatments were named by the user")
-    if SAME_ROWS not in chosen:
-        return Check("selection", "ok", chosen)
-    advice = "what looked strong by chance was selected, and is biased: use selection_share=0.4"
-    return Check("selection", "do not trust", chosen, advice)
+    finding = selection_line(selected)
+    if not selected.same_rows:
+        return Check("selection", "ok", finding)
+    advice = (
+        "features that look strong by chance are more likely to be selected, which biases their "
+        "coefficients: use selection_share=0.4"
+    )
+    return Check("selection", "do not trust", finding, advice)
 
 
-def leverage(result: Inference, evidence: Evidence | None) -> Check:  # noqa: ARG001
-    """Look for single rows that decide a coefficient."""
-    fit = result.regressions[0]
-    if isinstance(fit, SummedRegression):
-        j = int(np.argmax(fit.top))
-        row, most = int(fit.top_row[j]), float(fit.top[j])
-    else:
-        share = _shares(fit)
-        row, j = (int(i) for i in np.unravel_index(int(np.argmax(share)), share.shape))
-        most = float(share[row, j])
-    finding = f"row {row} has {100 * most:.2g} % of the weight in {result.names[j]}"
-    advice = f"look at row {row}, and see what happens without it"
-    return _graded("leverage", most, (0.2, 0.5), finding, advice)
+def leverage(result: Inference, evidence: TrustEvidence | None) -> Check:  # noqa: ARG001
+    """Look for single rows on which a coefficient depends."""
+    row, j, share = result.regressions[0].largest_row()
+    finding = f"row {row} has {100 * share:.2g} % of the weight in {result.names[j]}"
+    advice = f"inspect row {row}, and compare with a fit without it"
+    return _graded("leverage", share, (0.2, 0.5), finding, advice)
 
 
-def crowding(result: Inference, evidence: Evidence | None) -> Check:  # noqa: ARG001
+def crowding(result: Inference, evidence: TrustEvidence | None) -> Check:  # noqa: ARG001
     """Compare the number of coefficients with that of rows."""
     share = len(result.names) / result.n
     finding = f"{len(result.names)} coefficients from {result.n} rows"
-    advice = "if much of f cannot be learned, intervals cover less often than they say"
+    advice = "if much of f cannot be learned, intervals cover less often than their level"
     return _graded("coefficients per row", share, (0.25, 0.4), finding, advice)
 
 
-CHECKS: tuple[Callable[[Inference, Evidence | None], Check], ...] = (
+CHECKS: tuple[Callable[[Inference, TrustEvidence | None], Check], ...] = (
     shrinkage,
     heldout_fit,
     variance_left,
@@ -270,28 +267,20 @@ CHECKS: tuple[Callable[[Inference, Evidence | None], Check], ...] = (
     leverage,
     crowding,
 )
-# How `DebiNet` says that the same rows select and estimate.
-SAME_ROWS = "the rows of estimation"
 
 
 def _graded(
-    name: str, figure: float, limits: tuple[float, float], finding: str, advice: str
+    name: str, value: float, limits: tuple[float, float], finding: str, advice: str
 ) -> Check:
     """Return ok up to the first limit, a look up to the second, no trust beyond."""
-    if figure <= limits[0]:
+    if value <= limits[0]:
         return Check(name, "ok", finding)
-    return Check(name, "look" if figure <= limits[1] else "do not trust", finding, advice)
+    return Check(name, "look" if value <= limits[1] else "do not trust", finding, advice)
 
 
 def _unknown(name: str) -> Check:
-    return Check(name, "not known", "the result was made or saved without the figures for it")
+    return Check(name, "not known", "the result does not have the numbers for it")
 
 
 def _column(result: Inference, j: int) -> str:
     return result.outcome if j == 0 else result.names[j - 1]
-
-
-def _shares(fit: ResidualRegression) -> FloatArray:
-    """Return each row's share in the weight behind each coefficient, (n, q)."""
-    weight = (fit.w[:, None] * (fit.R_D @ fit.bread)) ** 2
-    return np.asarray(weight / weight.sum(axis=0))

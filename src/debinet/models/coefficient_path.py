@@ -95,7 +95,7 @@ def coefficient_path(
 def _estimate(data: Dataset, fitted: Any, level: float) -> pd.DataFrame:
     residuals = data.M - fitted
     names = data.schema.treatment_names
-    result = infer([pooled(residuals[:, 0], residuals[:, 1:])], names, "HC3", method="path")
+    result = infer([pooled(residuals[:, 0], residuals[:, 1:])], names, "HC3")
     interval = result.confint(level)
     return pd.DataFrame(
         {

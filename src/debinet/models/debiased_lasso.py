@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, root_seed
+from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.data.tables import require_numbers
 from debinet.desparsified.bootstrap import bootstrap
@@ -22,6 +23,7 @@ from debinet.desparsified.nodewise import Projection, nodewise_penalties, projec
 from debinet.desparsified.noise import noise_level
 from debinet.desparsified.training import shuffled_folds
 from debinet.inference.infer import infer
+from debinet.inference.provenance import LassoPenalties, Provenance
 from debinet.inference.regression import ResidualRegression
 from debinet.protocols import FloatArray
 
@@ -47,7 +49,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         (2013); the larger `sqrt(2 log(p) / n)`; one value for all by cross-validation; or a number
         between 0 and 1. Smaller penalties mean less bias, wider intervals and more work.
     projection : {"relaxed", "exact"}
-        `"relaxed"` lowers the penalty of a column until what is left of it is nearly uncorrelated
+        `"relaxed"` lowers the penalty of a column until its residuals are nearly uncorrelated
         with all others (0.7 times the nodewise penalty), or its variance has grown by a quarter;
         `"exact"` leaves penalties as they are, which is faster.
     noise : {"scaled"} or float
@@ -62,7 +64,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     result_ : Inference
         Coefficients, covariance, intervals, tests, tables. `with_vcov("full")` has the
-        covariance `A diag(e^2) A'`, right under heteroskedasticity.
+        covariance `A diag(e^2) A'`, valid under heteroskedasticity.
     coef_ : FloatArray of shape (p,)
         The coefficients as an array.
     lasso_coef_ : FloatArray of shape (p,)
@@ -137,21 +139,19 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         lasso = initial_lasso(self.penalty, design, gram, level.sigma, folds)
         each = nodewise_penalties(self.nodewise, design, gram, folds, self.n_jobs)
         projection = project(design, gram, each, self.projection, self.n_jobs)
-        del gram  # as large as the covariance to come, and so is what is left of the columns
+        del gram  # as large as the covariance and the residuals of the columns
         regression = _regression(design, lasso, projection, level.sigma, level.df)
-        facts, notes = _facts(design, lasso, projection, level.sigma), _notes(projection)
-        used = projection.penalties
+        notes, used = _notes(projection), projection.penalties
         del projection
-        result = infer(
-            [regression],
-            design.names,
-            "iid",
-            method="Desparsified Lasso",
+        provenance = Provenance(
+            model="Desparsified Lasso",
             outcome=design.outcome,
-            facts=facts,
-            notes=notes,
+            lasso=LassoPenalties(
+                lasso.penalty, lasso.size, float(used.min()), float(used.max()), level.sigma
+            ),
             seed=seed,
         )
+        result = infer([regression], design.names, "iid", provenance, notes=notes)
         validate_data(self, X, skip_check_array=True)
         self._design, self._lasso = design, lasso
         self.result_, self.coef_ = result, result.estimate.copy()
@@ -196,15 +196,11 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
         check_is_fitted(self, "result_")
-        from debinet.models.storing import save_model
-
-        save_model(self, path)
+        save_object(self, path)
 
     def _influence(self) -> FloatArray:
         """Return that of the standardized columns, (p, n); only the user's units are kept."""
-        regression = self.result_.regressions[0]
-        assert isinstance(regression, ResidualRegression)
-        influence = regression.influence
+        influence = self.result_.regressions[0].all_rows("the bootstrap").influence
         assert influence is not None  # `_regression` always gives it
         return np.ascontiguousarray(influence.T * self._design.scale[:, None])
 
@@ -214,7 +210,7 @@ def _regression(
 ) -> ResidualRegression:
     """Put the estimate, on the user's scale, into the record that every covariance reads.
 
-    Its residuals are those of the Lasso, `R_D` what is left of the columns.
+    Its residuals are those of the Lasso, `R_D` those of the columns.
     """
     coef = (lasso.coef + projection.influence @ lasso.residuals) / design.scale
     left = projection.influence * (design.scale / projection.precision)[:, None]
@@ -227,18 +223,6 @@ def _regression(
         noise=sigma,
         noise_df=df,
     )
-
-
-def _facts(design: Design, lasso: LassoFit, projection: Projection, sigma: float) -> dict[str, str]:
-    least, most = projection.penalties.min(), projection.penalties.max()
-    return {
-        "model": f"{design.outcome} = X b + e",
-        "rows": f"{design.n}",
-        "columns": f"{design.p}",
-        "Lasso": f"penalty {lasso.penalty:.4g}, {lasso.size} coefficient(s) not zero",
-        "nodewise": f"penalty {least:.4g}" + (f" to {most:.4g}" if most > least else ""),
-        "noise": f"standard deviation {sigma:.4g}",
-    }
 
 
 def _notes(projection: Projection) -> tuple[str, ...]:

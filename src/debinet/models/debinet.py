@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, named_seed, root_seed
 from debinet.data.candidate_rows import CandidateRows, read_candidate_rows
+from debinet.data.records import save_object
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
 from debinet.inference.multisplit import MultiSplit
@@ -118,7 +119,8 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         procedure = _Procedure(sample, selector, options)
         selection, first = procedure.run(splits[0], 0)
         # The seed that repeats the whole, not only what follows the split of the rows.
-        first = replace(first, result=replace(first.result, seed=seed))
+        provenance = replace(first.result.provenance, seed=seed)
+        first = replace(first, result=replace(first.result, provenance=provenance))
         several = None
         if plan.repeats > 1:
             alone = replace(procedure, options=replace(options, n_jobs=None))
@@ -152,9 +154,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
         check_is_fitted(self, "result_")
-        from debinet.models.storing import save_model
-
-        save_model(self, path)
+        save_object(self, path)
 
     def _predict(self, X: Any, *, linear: bool) -> FloatArray:
         check_is_fitted(self, "result_")

@@ -14,11 +14,12 @@ from debinet.data.crossfit import make_folds
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.inference.infer import infer
+from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.result import Inference
 from debinet.learners.adapter import guarded
 from debinet.learners.crossfitting import CrossFitter, has_closed_form, make_cross_fitter
 from debinet.learners.named import resolve_learner
-from debinet.models.gathering import defer_evidence
+from debinet.models.gather_trust_evidence import defer_evidence
 from debinet.models.partialling import (
     ConditionalMeans,
     PartialledOut,
@@ -94,12 +95,18 @@ def estimate(data: Dataset, options: Options) -> Fitted:
         [part.regression for part in parts],
         data.schema.treatment_names,
         _default_vcov(options.method, data, parts),
-        method="Partially linear model",
-        outcome=data.outcome,
-        facts=_facts(data, learner, repetitions, options.method),
+        Provenance(
+            model="Partially linear model",
+            outcome=data.outcome,
+            controls=data.Z.shape[1],
+            learner=type(learner).__name__,
+            cross_fitting=CrossFitting.of(repetitions),
+            method=options.method,
+            clusters=Clustered.of(data.groups),
+            seed=seed,
+        ),
         notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
         groups=data.groups,
-        seed=seed,
         evidence=defer_evidence(data, parts[0], repetitions[0], fresh, seed),
     )
     return Fitted(result, tuple(part.means for part in parts))
@@ -148,20 +155,6 @@ def _default_vcov(method: str, data: Dataset, parts: Sequence[PartialledOut]) ->
         return "cluster"
     # HC0 is the variance that double machine learning was published with.
     return "HC0" if method in {"dml1", "dml2"} else "HC3"
-
-
-def _facts(
-    data: Dataset, learner: Any, repetitions: Sequence[Folds], method: str
-) -> dict[str, str]:
-    times = f", {len(repetitions)} times, median" if len(repetitions) > 1 else ""
-    return {
-        "model": f"{data.outcome} = D b + f(Z) + e",
-        "rows": f"{data.n if data.weights is None else np.count_nonzero(data.weights)}",
-        "columns": f"{data.D.shape[1]} of interest (D), {data.Z.shape[1]} nuisance (Z)",
-        "learner": type(learner).__name__,
-        "cross-fitting": repetitions[0].label + times,
-        "method": method,
-    }
 
 
 def _notes(

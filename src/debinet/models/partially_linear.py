@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, root_seed
 from debinet.data.dataset import Dataset
+from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.data.schema import Schema
 from debinet.exceptions import OptionError
@@ -219,9 +220,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
         check_is_fitted(self, "result_")
-        from debinet.models.storing import save_model
-
-        save_model(self, path)
+        save_object(self, path)
 
     @property
     def relevance_(self) -> pd.Series | pd.DataFrame:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 from debinet.data.formula import FormulaDesign, apply_formula, pick_columns, read_formula
+from debinet.data.frames import frame_parts, make_frame
+from debinet.data.records import save_object
+from debinet.data.safe_formula import require_safe_formula
+from debinet.exceptions import FormulaError, StorageError
 from debinet.inference.result import Inference
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.protocols import FloatArray
@@ -49,9 +54,27 @@ class FormulaFit:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the formula, its model and the columns it uses to one file, for `dn.load`."""
-        from debinet.models.storing import save_model
+        save_object(self, path)
 
-        save_model(self, path)
+    def to_parts(self) -> Mapping[str, Any]:
+        """Return the formula, the model and the columns that the formula uses, for files."""
+        try:
+            require_safe_formula(self.formula, self.design.source.columns)
+        except FormulaError as error:
+            raise StorageError(
+                "a formula that a file can hold: " + error.expected,
+                error.came,
+                "Compute the column first and name it in the formula.",
+            ) from error
+        data = frame_parts(self.design.source)
+        return {"formula": self.formula, "model": self.model, "data": data}
+
+    @classmethod
+    def from_parts(cls, parts: dict[str, Any]) -> Self:
+        """Apply the formula of a file to its columns again."""
+        frame = make_frame(parts["data"])
+        require_safe_formula(parts["formula"], frame.columns)
+        return cls(parts["formula"], parts["model"], read_formula(parts["formula"], frame))
 
     def __repr__(self) -> str:
         return f"<FormulaFit: {self.formula!r}, n={self.result_.n}>"

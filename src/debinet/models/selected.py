@@ -13,15 +13,14 @@ from debinet.data.checks import SPARE_ROWS
 from debinet.data.rowsplit import RowSplit
 from debinet.exceptions import TooFewRowsError
 from debinet.inference.infer import infer
+from debinet.inference.provenance import Clustered, Provenance, Selected
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import Inference
-from debinet.inference.trust import SAME_ROWS
 from debinet.models.estimate import Fitted, Options, estimate
 from debinet.models.selecting import Selection
 from debinet.protocols import BoolArray
 
-METHOD = "DebiNet"
-TARGET = "coefficients of the selected features in the full model"
+MODEL = "DebiNet"
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,11 @@ def estimate_selected(
     kept = usable_columns(part.X)
     # a selected column takes precedence over its copy: it is the one that was asked for
     selected = selection.columns & kept
-    facts = _facts(sample, split, selection, selected)
+    record = _selected(sample, split, selection, selected)
     notes = _notes(sample, split, selection, kept)
     mean = float(np.average(part.y, weights=part.weights))
     if not selected.any():
-        result = _empty(part, mean, facts, notes, options.seed)
+        result = _empty(part, mean, record, notes, options.seed)
         return Estimated(selected, kept, None, mean, result)
     _require_rows(part, int(selected.sum()))
     if (selected == kept).all():
@@ -78,13 +77,13 @@ def estimate_selected(
         notes.append("every feature was selected: nothing is left to learn, ordinary least squares")
     fitted = estimate(part.dataset(selected, kept), options)
     result = fitted.result
-    facts = {**result.facts, **facts}
-    result = replace(result, method=METHOD, facts=facts, notes=(*notes, *result.notes))
+    provenance = replace(result.provenance, model=MODEL, selection=record)
+    result = replace(result, provenance=provenance, notes=(*notes, *result.notes))
     return Estimated(selected, kept, replace(fitted, result=result), mean, result)
 
 
 def _empty(
-    part: CandidateRows, mean: float, facts: dict[str, str], notes: Sequence[str], seed: int
+    part: CandidateRows, mean: float, selected: Selected, notes: Sequence[str], seed: int
 ) -> Inference:
     n = part.y.size
     regression = ResidualRegression(part.y - mean, np.zeros((n, 0)), np.zeros(0), part.weights)
@@ -93,12 +92,15 @@ def _empty(
         [regression],
         (),
         "HC3",
-        method=METHOD,
-        outcome=part.outcome,
-        facts={"rows": str(n), **facts},
+        Provenance(
+            model=MODEL,
+            outcome=part.outcome,
+            selection=selected,
+            clusters=Clustered.of(part.groups),
+            seed=seed,
+        ),
         notes=(note, *notes),
         groups=part.groups,
-        seed=seed,
     )
 
 
@@ -112,16 +114,16 @@ def _require_rows(part: CandidateRows, q: int) -> None:
         )
 
 
-def _facts(
+def _selected(
     sample: CandidateRows, split: RowSplit, selection: Selection, selected: BoolArray
-) -> dict[str, str]:
-    name = type(selection.selector).__name__ if selection.selector is not None else "none"
-    where = SAME_ROWS if split.same else f"{split.selection.size} other rows"
-    offered = int(sample.candidates.selectable.sum())
-    return {
-        "selection": f"{name} on {where}: {int(selected.sum())} of {offered} features",
-        "target": TARGET,
-    }
+) -> Selected:
+    return Selected(
+        selector="none" if selection.selector is None else type(selection.selector).__name__,
+        rows=split.selection.size,
+        same_rows=split.same,
+        chosen=int(selected.sum()),
+        offered=int(sample.candidates.selectable.sum()),
+    )
 
 
 def _notes(

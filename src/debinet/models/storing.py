@@ -1,29 +1,18 @@
-"""Fitted models in files: `save` of every model, and `dn.load`."""
+"""Reading what the `save` methods wrote: `dn.load`."""
 
 from __future__ import annotations
 
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from debinet.data.archive import Kind, read_archive, read_format, require, write_archive
-from debinet.data.records import pack, unpack
-from debinet.exceptions import DebiNetError, FileFormatError
-from debinet.inference.loading import load_result
+from debinet.data.archive import read_archive
+from debinet.data.arrays import require
+from debinet.data.records import Unpacker, unpack
 from debinet.inference.result import Inference
-from debinet.inference.storage import KIND as RESULT
-from debinet.models.kinds import Kinds
 
-KIND = Kind("debinet-model", 1, "save")
-MODELS = ("PartiallyLinear", "DebiNet", "DebiasedLasso", "FormulaFit")
-
-
-def save_model(model: Any, path: str | PathLike[str]) -> None:
-    """Write a fitted model, its result included, whole or not at all."""
-    arrays: dict[str, Any] = {}
-    tree = pack(model, Kinds(), arrays)
-    write_archive(path, KIND, {"model": tree}, arrays)
+LOADED = ("Inference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "FormulaFit", "Net")
 
 
 def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
@@ -57,48 +46,37 @@ def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
     >>> model.save("wages.npz")  # doctest: +SKIP
     >>> dn.load("wages.npz").predict(X)  # doctest: +SKIP
     """
-    found = read_format(path)
-    if found == "debinet-net":
-        from debinet.learners.net.net import Net
 
-        return Net.load(path)
-    if found == KIND.format:
-        return read_archive(path, KIND, lambda header, archive: _rebuild(header, archive, trusted))
-    if found == RESULT.format:
-        return load_result(path)
-    raise FileFormatError(
-        "a file that one of the `save` methods wrote",
-        f"{fspath(path)!r}, which is another kind of file, or damaged",
-        "Check the path, or save it again.",
-    )
+    def rebuild(header: dict[str, Any], arrays: Any) -> Any:
+        found = unpack(header, arrays, trusted)
+        require(type(found).__name__ in LOADED, "content")
+        _require_consistent(found)
+        return found
+
+    found = read_archive(path, rebuild)
+    if type(found).__name__ == "Net":
+        from debinet.learners.net.modules import attach_module
+
+        attach_module(found, None)
+    return found
 
 
 def load_any_result(path: str | PathLike[str]) -> Inference:
     """Read a result, or the result of a model without its learner."""
-    if read_format(path) != KIND.format:
-        return load_result(path)
 
-    def rebuild(header: dict[str, Any], archive: Any) -> Inference:
-        parts = header["model"]["parts"]
-        parts = parts["model"]["parts"] if header["model"]["record"] == "plm" else parts
-        state = dict(parts["state"]["map"])
-        result: Inference = unpack(state["result_"], Kinds(), archive)
+    def rebuild(header: dict[str, Any], arrays: Any) -> Inference:
+        unpacker = Unpacker(header["records"], arrays)
+        root = header["root"]
+        record = unpacker.records[root["record"]]
+        if record["class"] == "plm":
+            record = unpacker.records[record["parts"]["model"]["record"]]
+        if record["class"] != "result":
+            root = dict(record["parts"]["state"]["map"])["result_"]
+        result: Inference = unpacker.unpack(root)
         require(isinstance(result, Inference), "result")
         return result
 
-    return read_archive(path, KIND, rebuild)
-
-
-def _rebuild(header: dict[str, Any], archive: Any, trusted: bool) -> Any:
-    try:
-        model = unpack(header["model"], Kinds(trusted), archive)
-        require(type(model).__name__ in MODELS, "model")
-        _require_consistent(model)
-    except FileFormatError:
-        raise
-    except DebiNetError as error:
-        raise ValueError(str(error)) from error  # it is the file that is wrong, not the caller
-    return model
+    return read_archive(path, rebuild)
 
 
 def _require_consistent(model: Any) -> None:
@@ -107,14 +85,19 @@ def _require_consistent(model: Any) -> None:
     if kind == "FormulaFit":
         _require_consistent(model.model)
     elif kind == "DebiNet":
-        if model._estimated.model is not None:
-            _require_consistent(model._estimated.model)
+        found = model._estimated
+        require(
+            found.selected.shape == found.kept.shape == model._candidates.source.shape, "columns"
+        )
+        if found.fitted is not None:
+            _require_predictions(found.fitted, int((found.kept & ~found.selected).sum()))
     elif kind == "PartiallyLinear":
-        q = len(model._schema.treatments)
-        rows = np.zeros((2, len(model._schema.control_names)))
-        require(model.result_.estimate.shape == (q,) and len(model._means) > 0, "treatments")
-        for means in model._means:
-            m_y, m_D = means(rows)
-            require(m_y.shape == (2,) and m_D.shape == (2, q), "predictions")
-    else:
+        require(model.result_.estimate.size == len(model._schema.treatments), "treatments")
+        _require_predictions(model._fitted, len(model._schema.control_names))
+    elif kind == "DebiasedLasso":
         require(model.lasso_coef_.shape == (len(model._design.names),), "coefficients")
+
+
+def _require_predictions(fitted: Any, controls: int) -> None:
+    m_y, m_D = fitted.conditional_means(np.zeros((2, controls)))
+    require(m_y.shape == (2,) and m_D.shape == (2, fitted.result.estimate.size), "predictions")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from debinet.inference.covariance import LEVERAGE_LIMIT
-from debinet.inference.evidence import Deferred, Evidence
 from debinet.inference.infer import infer
+from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.result import Inference
 from debinet.inference.summed import SummedRegression
+from debinet.inference.trust_evidence import DeferredEvidence, TrustEvidence
 from debinet.protocols import FloatArray
 from debinet.streaming.fit import StreamFit, job_label
 from debinet.streaming.layout import Layout
@@ -19,20 +20,10 @@ from debinet.streaming.scoring import correlations, function_names
 def streamed_result(
     fit: StreamFit, layout: Layout, method: str, seed: int, source: str
 ) -> Inference:
-    """Return the result: coefficients in the user's units, covariances, evidence, facts."""
+    """Return the result: coefficients in the user's units, covariances, evidence, provenance."""
     regression = _regression(fit, layout)
-    p = len(fit.schema.control_names)
-    facts = {
-        "model": f"{layout.outcome} = D b + f(Z) + e",
-        "rows": f"{fit.n}, streamed from {source}",
-        "columns": f"{layout.treatments} of interest (D), {p} nuisance (Z)",
-        "learner": f"TangentNet, {fit.nuisances.row_map.units.width} hidden units",
-        "cross-fitting": job_label(layout),
-        "method": method,
-    }
-    clusters = fit.scores.clusters
-    if clusters is not None:
-        facts["clusters"] = f"{clusters.labels.size} of {layout.groups!r}"
+    sums = fit.scores.clusters
+    clusters = None if sums is None else Clustered((sums.labels.size,), layout.groups)
     notes = [*fit.schema.notes]
     if layout.weight is not None:
         notes.append("rows are weighted")
@@ -40,12 +31,20 @@ def streamed_result(
         [regression],
         fit.schema.treatment_names,
         _default_vcov(fit, method, clustered=clusters is not None),
-        method="Partially linear model",
-        outcome=layout.outcome,
-        facts=facts,
+        Provenance(
+            model="Partially linear model",
+            outcome=layout.outcome,
+            source=source,
+            controls=len(fit.schema.control_names),
+            learner="TangentNet",
+            hidden_units=fit.nuisances.row_map.units.width,
+            cross_fitting=CrossFitting("folds", layout.folds, job_label(layout)),
+            method=method,
+            clusters=clusters,
+            seed=seed,
+        ),
         notes=notes,
-        seed=seed,
-        evidence=Deferred(_evidence(fit)),
+        evidence=DeferredEvidence(_evidence(fit)),
     )
 
 
@@ -101,7 +100,7 @@ def _covariances(fit: StreamFit) -> tuple[dict[str, FloatArray], dict[str, float
     return {kind: np.asarray(value, np.float64) for kind, value in found.items()}, df
 
 
-def _evidence(fit: StreamFit) -> Evidence:
+def _evidence(fit: StreamFit) -> TrustEvidence:
     nuisances, n = fit.nuisances, fit.n
     rows, weight = GramRows(nuisances.G), nuisances.weight
     held = np.diag(rows.inner(fit.R, fit.R)) / weight
@@ -110,7 +109,7 @@ def _evidence(fit: StreamFit) -> Evidence:
     in_sample = rows.regress(seen[..., 0], seen[..., 1:])
     left = max(float(products[0, 0] - products[1:, 0] @ in_sample), 0.0) / n
     se = np.sqrt(left * np.diag(np.linalg.inv(products[1:, 1:])))
-    return Evidence(
+    return TrustEvidence(
         in_sample=False,
         total=nuisances.row_map.targets.sd**2,
         heldout=held,

@@ -1,4 +1,4 @@
-"""A table of figures beside published ones, as aligned Markdown that also reads as plain text."""
+"""Our results next to published ones, as aligned Markdown that also reads as plain text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 
 MARKS = {"same": "=", "better": "+", "worse": "-", "differs": "~", "": ""}
 LEGEND = (
-    "Each cell: our mean ± its Monte Carlo error [the paper's figure] and the verdict: "
+    "Each cell: our mean ± its Monte Carlo error [the paper's value] and the verdict: "
     "= the same up to chance and rounding, + better than the paper, - worse, "
     "~ different where nothing is better."
 )
@@ -27,7 +27,7 @@ class Column(NamedTuple):
     label : str
         Its head.
     form : str
-        Format of its figures.
+        Format of its numbers.
     """
 
     name: str
@@ -92,7 +92,7 @@ def _cell(row: Mapping[str, Any], form: str) -> str:
 
 
 def _short(error: float, form: str) -> str:
-    """Format an error like its figure, or to two digits where that would show nothing."""
+    """Format an error like its number, or with one digit where that would show zero."""
     text = format(error, form)
     return text if error == 0 or float(text) else f"{error:.1g}"
 

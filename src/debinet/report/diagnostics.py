@@ -1,4 +1,4 @@
-"""Pictures of residuals: what the coefficients rest on."""
+"""Plots of residuals, stopping paths and the relevance of controls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# More panels than this are no picture any more.
+# More panels than this are too small to read.
 _MOST = 6
 # More bars than this cannot be told apart.
 _BARS = 30
@@ -22,7 +22,7 @@ _POINTS = 4000
 
 
 def residual_plot(R_y: np.ndarray, R_D: pd.DataFrame, coef: pd.Series) -> Figure:
-    """Draw what is left of y against what is left of each treatment, and the coefficient as a line.
+    """Draw residuals of y against those of each treatment, with the coefficient as a line.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def residual_plot(R_y: np.ndarray, R_D: pd.DataFrame, coef: pd.Series) -> Figure
 
 
 def overlap_plot(R_D: pd.DataFrame, sd: pd.Series) -> Figure:
-    """Draw how far treatments vary once Z is taken out, in their own standard deviations.
+    """Draw the variation of treatments given Z, in units of their own standard deviations.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def stopping_plot(
 
 
 def relevance_plot(values: pd.Series | pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Draw the weights of features as bars, the largest first.
+    """Draw the relevance of controls as bars, the largest first.
 
     Parameters
     ----------
     values : Series or DataFrame
-        By feature, and by output if each has its own; the largest thirty are drawn.
+        By control, and by output if each has its own; the largest thirty are drawn.
     ax : matplotlib Axes, optional
         Where to draw.
     """
@@ -140,7 +140,7 @@ def relevance_plot(values: pd.Series | pd.DataFrame, ax: Axes | None = None) -> 
 
 
 def _interesting(values: np.ndarray) -> tuple[float, float]:
-    """Return the range around the least value: far ends would flatten the rest."""
+    """Return the range around the least value, as far ends would flatten the curve."""
     least, first = float(values.min()), float(values[0])
     reach = max(first - least, 0.2 * float(np.ptp(values)), 1e-12)
     return least - 0.1 * reach, least + 1.3 * reach

@@ -33,7 +33,7 @@ class Section:
     figure : matplotlib Axes or Figure, optional
         Drawn below.
     caption : str
-        Describes the figure to those who cannot see it.
+        Text alternative of the figure.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Panels of intervals: methods beside each other, coefficients coloured by their true value."""
+"""Panels of intervals: methods side by side, coefficients coloured by their true value."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _panel(ax: Axes, frames: Mapping[str, pd.DataFrame]) -> None:
         ordered = frame.sort_values(["truth", "coef"], ascending=[False, True])
         x = k + np.linspace(_GAP, 1 - _GAP, len(ordered))
         colours = ordered["truth"].map(_COLOURS).to_list()
-        # A panel is about 300 points wide; half of a coefficient's share is left white.
+        # A panel is about 300 points wide; lines take half of it.
         thickness = float(np.clip(150 / len(frames) / len(ordered), 0.25, 1.5))
         ax.vlines(x, ordered["lower"], ordered["upper"], colors=colours, linewidth=thickness)
         ax.scatter(x, ordered["coef"], color=colours, s=5 * thickness, zorder=3)

@@ -118,14 +118,18 @@ def summary_text(
     title: str, facts: Mapping[str, str], frame: pd.DataFrame, notes: Iterable[str]
 ) -> str:
     """Return a title, labelled facts, the table, and notes."""
-    width = max((len(label) for label in facts), default=0)
-    lines = [title, "=" * len(title)]
-    lines += [f"{label.ljust(width)}  {_one_line(text)}" for label, text in facts.items()]
-    lines += ["", text_table(frame)]
+    lines = [title, "=" * len(title), *labelled_lines(facts.items()), "", text_table(frame)]
     notes = list(notes)
     if notes:
         lines += ["", *[f"Note: {_one_line(note)}." for note in notes]]
     return "\n".join(lines)
+
+
+def labelled_lines(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Return labels and texts as aligned lines."""
+    pairs = list(pairs)
+    width = max((len(label) for label, _ in pairs), default=0)
+    return [f"{label.ljust(width)}  {_one_line(text)}" for label, text in pairs]
 
 
 def _cells(

@@ -11,22 +11,14 @@ from typing import Any
 
 import pandas as pd
 
-from debinet.data.archive import Kind, read_archive, write_archive
+from debinet.data.archive import read_archive
+from debinet.data.arrays import require
 from debinet.data.pieces import FramePiece, Source
-from debinet.data.records import Known, known_record, pack, unpack
-from debinet.exceptions import FileFormatError, OptionError
-from debinet.streaming import grams, moments, scoring
+from debinet.data.records import save_object, unpack
+from debinet.exceptions import OptionError
 
-KIND = Kind("debinet-sums", 1, "a streamed fit")
 # Seconds between two writes.
 _EVERY = 30.0
-_CLASSES = {
-    "columns": moments.ColumnSums,
-    "grams": grams.FoldGrams,
-    "scores": scoring.ScoreSums,
-    "clusters": scoring.Clusters,
-    "sample": scoring.RowSample,
-}
 
 
 class Checkpoint:
@@ -59,14 +51,7 @@ class Checkpoint:
         """Write the sums that were kept, atomically."""
         if not self._changed:
             return
-        arrays: dict[str, Any] = {}
-        passes = {
-            name: {"done": done, "sums": pack(sums, _REGISTRY, arrays)}
-            for name, (sums, done) in self._passes.items()
-        }
-        write_archive(
-            self._path, KIND, {"fingerprint": self._fingerprint, "passes": passes}, arrays
-        )
+        save_object({"fingerprint": self._fingerprint, "passes": self._passes}, self._path)
         self._written, self._changed = monotonic(), False
 
     def remove(self) -> None:
@@ -76,20 +61,21 @@ class Checkpoint:
     def _read(self) -> dict[str, tuple[Any, int]]:
         if not self._path.exists():
             return {}
+        content = read_archive(self._path, _unpack_checkpoint, "a streamed fit")
+        if content["fingerprint"] != self._fingerprint:
+            raise OptionError(
+                "a checkpoint of these data and options",
+                f"{self._path}, which belongs to another fit",
+                "Give another path, or remove the file.",
+            )
+        passes: dict[str, tuple[Any, int]] = content["passes"]
+        return passes
 
-        def rebuild(header: dict[str, Any], archive: Any) -> dict[str, tuple[Any, int]]:
-            if header["fingerprint"] != self._fingerprint:
-                raise OptionError(
-                    "a checkpoint of these data and options",
-                    f"{self._path}, which belongs to another fit",
-                    "Give another path, or remove the file.",
-                )
-            return {
-                str(name): (unpack(part["sums"], _REGISTRY, archive), int(part["done"]))
-                for name, part in header["passes"].items()
-            }
 
-        return read_archive(self._path, KIND, rebuild)
+def _unpack_checkpoint(header: dict[str, Any], arrays: Any) -> dict[str, Any]:
+    content = unpack(header, arrays)
+    require(isinstance(content, dict) and set(content) == {"fingerprint", "passes"}, "content")
+    return dict(content)
 
 
 def frames_digest(source: Source, columns: Sequence[str]) -> str:
@@ -103,19 +89,3 @@ def frames_digest(source: Source, columns: Sequence[str]) -> str:
                     hashes = pd.util.hash_pandas_object(values, index=False)
                     content.update(hashes.to_numpy().tobytes())
     return content.hexdigest()
-
-
-class _Registry:
-    """The sums of the three passes."""
-
-    def of(self, value: Any) -> Known:
-        for name, kind in _CLASSES.items():
-            if type(value) is kind:
-                return self.named(name)
-        raise FileFormatError("sums of a pass", type(value).__name__, "Report this as a bug.")
-
-    def named(self, name: str) -> Known:
-        return known_record(name, _CLASSES[name])
-
-
-_REGISTRY = _Registry()

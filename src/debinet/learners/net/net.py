@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -11,6 +11,10 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from debinet._random import RandomState, root_seed
+from debinet.data.archive import read_archive
+from debinet.data.arrays import require
+from debinet.data.records import estimator_parts, make_estimator, save_object, unpack
+from debinet.exceptions import StorageError
 from debinet.learners.arguments import read_data, read_new_rows, read_weight
 from debinet.learners.torch_extra import require_torch
 from debinet.protocols import Diagnostics, FloatArray, IntArray, StoppingCurve
@@ -200,17 +204,45 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted network to one file of plain arrays and a JSON header; no pickle."""
         check_is_fitted(self, "history_")
-        from debinet.learners.net.storage import save_net
+        from debinet.learners.net.modules import without_module
 
-        save_net(self, path)
+        save_object(without_module(self), path)
 
     @classmethod
     def load(cls, path: str | PathLike[str], module: Any = None) -> Self:
-        """Read a network that `save` wrote; one made from a module needs it, or its maker."""
-        require_torch()
-        from debinet.learners.net.storage import load_net
+        """Read a network that `save` wrote.
 
-        net: Self = load_net(cls, path, module)
+        One that was made from a module needs that module, or the function that made it.
+        """
+        require_torch()
+        from debinet.learners.net.modules import attach_module
+
+        def rebuild(header: dict[str, Any], arrays: Any) -> Any:
+            net = unpack(header, arrays)
+            require(isinstance(net, cls), "content")
+            return net
+
+        net: Self = attach_module(read_archive(path, rebuild, "Net.save"), module)
+        return net
+
+    def to_parts(self) -> Mapping[str, Any]:
+        """Return parameters and fitted attributes, for files."""
+        if self.module is not None:
+            raise StorageError(
+                "a network of this library's layers",
+                "one made from a module, which only Python code can make again",
+                "Save the result, result_.save(path), and the network itself, Net.save(path).",
+            )
+        return estimator_parts(self)
+
+    @classmethod
+    def from_parts(cls, parts: dict[str, Any]) -> Self:
+        """Return the network of a file."""
+        net: Self = make_estimator(cls, parts)
+        if hasattr(net, "_network"):
+            from debinet.learners.net.modules import require_sound
+
+            require_sound(net._network, net.n_features_in_)
         return net
 
     def _fit_rows(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,10 @@ class Curves:
     ----------
     moments : Moments
         Of the columns of `Z`.
-    splines : SplineTransformer
-        Fitted; k functions for each column.
+    knots : FloatArray of shape (knots, p)
+        Of each column.
+    degree : int
+        Of the polynomials between them; k = knots + degree - 1 functions for each column.
     turn : FloatArray of shape (k, k - 2)
         `D'(DD')^-1`, D the second differences of spline coefficients. With coefficients `turn b`,
         `|b|^2` is the sum of their squared second differences, the penalty of P-splines; straight
@@ -36,9 +39,16 @@ class Curves:
     """
 
     moments: Moments
-    splines: Any
+    knots: FloatArray
+    degree: int
     turn: FloatArray
     scale: FloatArray
+
+    @cached_property
+    def splines(self) -> Any:
+        """Scikit-learn's transformer with these knots, which no data can change."""
+        splines = SplineTransformer(degree=self.degree, knots=self.knots, extrapolation="constant")
+        return splines.fit(self.knots)
 
     @property
     def width(self) -> int:
@@ -83,17 +93,12 @@ class Splines:
         """Place the knots for rows (n, p) of positive weight."""
         moments = column_moments(Z, weight)
         standard = moments.standardize(Z)
-        splines = place_splines(_place(standard, self.knots), self.degree)
         k = self.knots + self.degree - 1
         differences = np.diff(np.eye(k), n=2, axis=0)
         turn = np.asarray(np.linalg.pinv(differences), np.float64)
-        return Curves(moments, splines, turn, _scale(splines, turn, standard, weight))
-
-
-def place_splines(knots: FloatArray, degree: int) -> Any:
-    """Return the splines with given knots (k, p), which no data can change."""
-    splines = SplineTransformer(degree=degree, knots=knots, extrapolation="constant")
-    return splines.fit(knots)
+        knots = _place(standard, self.knots)
+        curves = Curves(moments, knots, self.degree, turn, np.ones(Z.shape[1]))
+        return replace(curves, scale=_scale(curves.splines, turn, standard, weight))
 
 
 def _scale(splines: Any, turn: FloatArray, standard: FloatArray, weight: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Gather the evidence for the trust report: residuals of the other kind, and what is left of Z."""
+"""Gather the evidence for the trust report: residuals of the other kind, and traces of Z."""
 
 from __future__ import annotations
 
@@ -12,26 +12,30 @@ from debinet._random import named_generator, named_seed
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import DebiNetError
-from debinet.inference.evidence import Deferred, Evidence
 from debinet.inference.methods import pooled
+from debinet.inference.trust_evidence import DeferredEvidence, TrustEvidence
 from debinet.learners.adapter import fit_learner
 from debinet.models.partialling import PartialledOut
 from debinet.protocols import FloatArray, IntArray
 
 # Rows to train on or to predict for the other kind of residuals: enough for a ratio of variances.
 _MOST_ROWS = 1000
-# Products of pairs are looked at up to so many features.
+# With more controls than this, products of pairs are left out.
 _PAIRED = 15
 
 
 def defer_evidence(
     data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed: int
-) -> Deferred:
-    """Return evidence that waits until it is asked for."""
-    return Deferred(partial(gather, data, part, folds, learner, named_seed(seed, "evidence")))
+) -> DeferredEvidence:
+    """Return evidence that is gathered when it is asked for."""
+    return DeferredEvidence(
+        partial(gather, data, part, folds, learner, named_seed(seed, "evidence"))
+    )
 
 
-def gather(data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed: int) -> Evidence:
+def gather(
+    data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed: int
+) -> TrustEvidence:
     """Gather the evidence of the first repetition."""
     own = data.M - part.joint.predictions
     weights = np.ones(len(data.M)) if data.weights is None else data.weights
@@ -41,11 +45,11 @@ def gather(data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed:
     else:
         rows, other = _seen(data, part, folds, seed)
     ours = np.average(own**2, axis=0, weights=weights)
-    # Both kinds on the same rows, as few rows can have most of the variance, and then to scale.
+    # A ratio over the same rows, as few rows can have most of the variance.
     found = None if other is None else ours * _ratio(other, own[rows])
     coef, se = _estimate(other, None if data.weights is None else data.weights[rows])
     leftover, names = _leftover(data, part.regression.residuals, weights)
-    return Evidence(
+    return TrustEvidence(
         in_sample=folds.in_sample,
         total=np.average((data.M - mean) ** 2, axis=0, weights=weights),
         heldout=found if folds.in_sample else ours,
@@ -61,7 +65,7 @@ def gather(data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed:
 
 
 def _relevance(found: FloatArray | None) -> FloatArray | None:
-    """Return the weights of the features, the largest of all outputs', if any were learned."""
+    """Return the weights of the controls, the largest over all outputs, if any were learned."""
     if found is None or (found == 1).all():
         return None
     return np.asarray(found if found.ndim == 1 else found.max(axis=1))
@@ -114,7 +118,7 @@ def _estimate(
 def _leftover(
     data: Dataset, residuals: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return correlations of the residual with features, their squares and products of pairs."""
+    """Return correlations of the residual with controls, their squares and products of pairs."""
     Z, names = data.Z, data.schema.control_names
     columns, labels = [Z, Z**2], [*names, *(f"{name}^2" for name in names)]
     if 1 < Z.shape[1] <= _PAIRED:

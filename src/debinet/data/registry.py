@@ -1,0 +1,113 @@
+"""The classes that files may name: one table for everything that is saved."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from debinet.data.arrays import require
+from debinet.exceptions import MissingDependencyError
+
+# Name in files: where the class is today. Names stay when classes move or are renamed.
+CLASSES = {
+    # results
+    "result": "inference.result:Inference",
+    "regression": "inference.regression:ResidualRegression",
+    "summed regression": "inference.summed:SummedRegression",
+    "multi-split": "inference.multisplit:MultiSplit",
+    "provenance": "inference.provenance:Provenance",
+    "cross-fitting": "inference.provenance:CrossFitting",
+    "selected": "inference.provenance:Selected",
+    "clustered": "inference.provenance:Clustered",
+    "corrected errors": "inference.provenance:CorrectedErrors",
+    "lasso penalties": "inference.provenance:LassoPenalties",
+    "deferred evidence": "inference.trust_evidence:DeferredEvidence",
+    "trust evidence": "inference.trust_evidence:TrustEvidence",
+    "stopping curve": "protocols:StoppingCurve",
+    # models
+    "PartiallyLinear": "models.partially_linear:PartiallyLinear",
+    "DebiNet": "models.debinet:DebiNet",
+    "DebiasedLasso": "models.debiased_lasso:DebiasedLasso",
+    "plm": "models.plm:FormulaFit",
+    "estimated": "models.selected:Estimated",
+    "fitted": "models.estimate:Fitted",
+    "means": "models.partialling:ConditionalMeans",
+    "schema": "data.schema:Schema",
+    "candidates": "data.candidates:Candidates",
+    "desparsified design": "desparsified.design:Design",
+    "desparsified lasso": "desparsified.lasso:LassoFit",
+    # learners
+    "averaged": "learners.crossfitting:Averaged",
+    "weighted": "learners.crossfitting:Weighted",
+    "fitted learner": "learners.adapter:FittedLearner",
+    "moments": "learners.moments:Moments",
+    "MeanLearner": "learners.mean:MeanLearner",
+    "Stack": "learners.stacking:Stack",
+    "Columns": "learners.columns:Columns",
+    "WideNet": "learners.wide.wide_net:WideNet",
+    "wide architecture": "learners.wide.kernels:Architecture",
+    "kernel expansion": "learners.wide.view:KernelExpansion",
+    "stopping path": "learners.spectral.tuning:StoppingPath",
+    "spectral predictor": "learners.spectral.prepared:Predictor",
+    "TangentNet": "learners.tangent.tangent_net:TangentNet",
+    "tangent units": "learners.tangent.features:HiddenUnits",
+    "feature expansion": "learners.tangent.view:FeatureExpansion",
+    "SplineSmoother": "learners.splines.spline_smoother:SplineSmoother",
+    "spline curves": "learners.splines.basis:Curves",
+    "NadarayaWatson": "learners.smoothers.nadaraya_watson:NadarayaWatson",
+    "LocalLinear": "learners.smoothers.local_linear:LocalLinear",
+    "kernel rows": "learners.smoothers.rows:Rows",
+    "local averages": "learners.smoothers.averages:LocalAverages",
+    "local lines": "learners.smoothers.lines:LocalLines",
+    "Net": "learners.net.net:Net",
+    "network": "learners.net.fitting:Network",
+    "network blueprint": "learners.net.fitting:Blueprint",
+    "network architecture": "learners.net.architecture:Architecture",
+    "network inputs": "learners.net.sample:Inputs",
+    "network outputs": "learners.net.outputs:Outputs",
+    "network history": "learners.net.history:History",
+    # selectors
+    "Lasso": "selection.lasso:Lasso",
+    "AdaptiveLasso": "selection.adaptive_lasso:AdaptiveLasso",
+    "ElasticNet": "selection.elastic_net:ElasticNet",
+    "GroupLasso": "selection.group_lasso:GroupLasso",
+    "SparseGroupLasso": "selection.sparse_group_lasso:SparseGroupLasso",
+    "Slope": "selection.slope:Slope",
+    "ForwardBackward": "selection.forward_backward:ForwardBackward",
+    # sums of streamed fits
+    "column sums": "streaming.moments:ColumnSums",
+    "fold grams": "streaming.grams:FoldGrams",
+    "score sums": "streaming.scoring:ScoreSums",
+    "cluster sums": "streaming.scoring:Clusters",
+    "sampled rows": "streaming.scoring:RowSample",
+}
+# Records all of whose numbers are finite: others in a file mean that it is damaged.
+FINITE = {
+    "result",
+    "regression",
+    "summed regression",
+    "trust evidence",
+    "stopping curve",
+    "moments",
+}
+_NAMES = {where: name for name, where in CLASSES.items()}
+
+
+def name_of(value: Any) -> str | None:
+    """Return the name of an object's class in files; None if it is not on the list."""
+    kind = type(value)
+    return _NAMES.get(f"{kind.__module__.removeprefix('debinet.')}:{kind.__name__}")
+
+
+def find_class(name: str) -> Any:
+    """Return the class that a file names."""
+    require(name in CLASSES, f"class {name!r}")
+    module, _, kind = CLASSES[name].partition(":")
+    try:
+        return getattr(import_module(f"debinet.{module}"), kind)
+    except ModuleNotFoundError as error:
+        raise MissingDependencyError(
+            f"the package {error.name}, which the file needs",
+            "a Python without it",
+            f"Install {error.name}.",
+        ) from error

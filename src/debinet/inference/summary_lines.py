@@ -1,0 +1,106 @@
+"""A result's provenance in words: the only place where it becomes text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from debinet.inference.provenance import CorrectedErrors, LassoPenalties, Provenance, Selected
+
+if TYPE_CHECKING:
+    from debinet.inference.result import Inference
+
+# More coefficients than this are not listed one by one.
+_LISTED = 5
+
+
+def result_title(provenance: Provenance) -> str:
+    """Return the heading of a result."""
+    corrected = ", corrected for measurement error," if provenance.errors is not None else ""
+    return f"{provenance.model}{corrected} of {provenance.outcome}"
+
+
+def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str]:
+    """Return what was run, by label; only what is known."""
+    provenance, q = result.provenance, len(result.names)
+    source = "" if provenance.source is None else f", streamed from {provenance.source}"
+    lines: dict[str, str | None] = {
+        "model": _equation(provenance),
+        "rows": f"{result.n}{source}",
+        "columns": _columns(provenance, q),
+        "learner": _learner(provenance),
+        "cross-fitting": _cross_fitting(provenance),
+        "method": provenance.method,
+        **_lasso_lines(provenance.lasso),
+        "clusters": _clusters(provenance),
+        "errors in D": _errors(provenance.errors, result.names),
+    }
+    if provenance.selection is not None:
+        lines["selection"] = selection_line(provenance.selection)
+        lines["target"] = "coefficients of the selected features in the full model"
+    clustered = result.vcov_type == "full" and result.groups is not None
+    kind = f"{result.vcov_type}, clustered" if clustered else result.vcov_type
+    lines["covariance"] = f"{kind}, t distribution with {result.df:g} degrees of freedom"
+    lines["intervals"] = f"{100 * level:g} %, {'joint' if joint else 'pointwise'}"
+    return {label: text for label, text in lines.items() if text is not None}
+
+
+def selection_line(selected: Selected) -> str:
+    """Return how treatments were selected."""
+    where = "the rows of estimation" if selected.same_rows else f"{selected.rows} other rows"
+    return f"{selected.selector} on {where}: {selected.chosen} of {selected.offered} features"
+
+
+def _equation(provenance: Provenance) -> str | None:
+    if provenance.lasso is not None:
+        return f"{provenance.outcome} = X b + e"
+    return None if provenance.learner is None else f"{provenance.outcome} = D b + f(Z) + e"
+
+
+def _columns(provenance: Provenance, q: int) -> str | None:
+    if provenance.controls is None:
+        return str(q) if provenance.lasso is not None else None
+    p = provenance.controls
+    return f"{q} treatment{'s' * (q != 1)} (D), {p} control{'s' * (p != 1)} (Z)"
+
+
+def _learner(provenance: Provenance) -> str | None:
+    if provenance.hidden_units is None:
+        return provenance.learner
+    return f"{provenance.learner}, {provenance.hidden_units} hidden units"
+
+
+def _cross_fitting(provenance: Provenance) -> str | None:
+    folds = provenance.cross_fitting
+    if folds is None:
+        return None
+    return folds.label + (f", {folds.repetitions} times, median" * (folds.repetitions > 1))
+
+
+def _clusters(provenance: Provenance) -> str | None:
+    clusters = provenance.clusters
+    if clusters is None:
+        return None
+    numbers = " and ".join(map(str, clusters.numbers))
+    return numbers if clusters.column is None else f"{numbers} of {clusters.column!r}"
+
+
+def _errors(errors: CorrectedErrors | None, names: tuple[str, ...]) -> str | None:
+    if errors is None:
+        return None
+    pairs = list(zip(names, errors.variances, strict=True))
+    listed = ", ".join(f"{name} {value:.3g}" for name, value in pairs[:_LISTED])
+    more = f" and {len(pairs) - _LISTED} more" if len(pairs) > _LISTED else ""
+    return (
+        f"mean squared error {listed}{more}, {'as given' if errors.given else 'from the learner'}"
+    )
+
+
+def _lasso_lines(lasso: LassoPenalties | None) -> dict[str, str | None]:
+    if lasso is None:
+        return {}
+    least, most = lasso.least_nodewise, lasso.most_nodewise
+    return {
+        "Lasso": f"penalty {lasso.penalty:.4g}, {lasso.nonzero} coefficient(s) not zero",
+        "nodewise": f"penalty {least:.4g}" + (f" to {most:.4g}" if most > least else ""),
+        "noise": f"standard deviation {lasso.noise:.4g}",
+    }

@@ -1,0 +1,94 @@
+"""What a fit knows about itself beyond its residuals: the material of the trust report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from debinet.data.arrays import freeze_arrays, require
+from debinet.protocols import FloatArray, StoppingCurve
+
+
+@dataclass(frozen=True)
+class TrustEvidence:
+    """Numbers about the nuisance functions; m = 1 + q columns, the outcome first.
+
+    Attributes
+    ----------
+    in_sample : bool
+        Whether the result uses residuals of rows that the learner was trained on.
+    total : FloatArray of shape (m,)
+        Mean squares of y and D about their means.
+    heldout : FloatArray of shape (m,) or None
+        Mean squared residuals of rows that the learner had not seen. None if they are not known.
+    trained : FloatArray of shape (m,) or None
+        Mean squared residuals of rows that it was trained on.
+    other_coef, other_se : FloatArray of shape (q,) or None
+        Coefficients from the kind of residuals that the result does not use, and their standard
+        errors.
+    leftover : FloatArray of shape (k,)
+        Correlations of the result's residual with functions of the controls.
+    leftover_names : tuple of str
+        Which functions.
+    stopping : StoppingCurve, optional
+        For learners that stop.
+    relevance : FloatArray of shape (p,), optional
+        Weights of the controls, for learners that learn them.
+    relevance_names : tuple of str
+        Which controls.
+    """
+
+    in_sample: bool
+    total: FloatArray
+    heldout: FloatArray | None
+    trained: FloatArray | None
+    other_coef: FloatArray | None
+    other_se: FloatArray | None
+    leftover: FloatArray
+    leftover_names: tuple[str, ...]
+    stopping: StoppingCurve | None = None
+    relevance: FloatArray | None = None
+    relevance_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze_arrays(
+            self,
+            total="m",
+            heldout="m",
+            trained="m",
+            other_coef="q",
+            other_se="q",
+            leftover="k",
+            relevance="p",
+        )
+        require(self.leftover.size == len(self.leftover_names), "leftover_names")
+        relevance, curve = self.relevance, self.stopping
+        require(relevance is None or relevance.size == len(self.relevance_names), "relevance_names")
+        if curve is not None:
+            fits = curve.x.ndim == 2 and curve.x.shape == (len(curve.value), self.total.size)
+            require(fits and curve.value.shape == curve.x.shape, "stopping")
+            require(curve.chosen.shape == self.total.shape, "stopping")
+
+
+class DeferredEvidence:
+    """Evidence that is gathered when it is first asked for, as that may take another fit."""
+
+    def __init__(self, gather: Callable[[], TrustEvidence] | TrustEvidence) -> None:
+        self._gather = gather
+
+    def get(self) -> TrustEvidence:
+        """Return the evidence."""
+        if not isinstance(self._gather, TrustEvidence):
+            self._gather = self._gather()  # its ingredients can be freed
+        return self._gather
+
+    def to_parts(self) -> Mapping[str, Any]:
+        """Return the evidence, for files."""
+        return {"evidence": self.get()}
+
+    @classmethod
+    def from_parts(cls, parts: dict[str, Any]) -> Self:
+        """Return evidence from a file."""
+        require(isinstance(parts["evidence"], TrustEvidence), "evidence")
+        return cls(parts["evidence"])
