@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import sys
+from subprocess import CompletedProcess
+from unittest.mock import patch
+
+import pytest
 from click.testing import CliRunner
 
-from debinet.cli.main import cli
+from debinet.cli.main import cli, main
 
 
 def run(*arguments):
@@ -13,3 +20,19 @@ def run(*arguments):
     if found.exception is not None:
         raise found.exception
     return found
+
+
+def debinet(*arguments):
+    """Call the entry point in this process and return its exit code and all that it printed.
+
+    What would be a traceback in a terminal is raised here.
+    """
+    command = ["debinet", *map(str, arguments)]
+    with (
+        patch.object(sys, "argv", command),
+        contextlib.redirect_stdout(io.StringIO()) as output,
+        contextlib.redirect_stderr(io.StringIO()) as errors,
+        pytest.raises(SystemExit) as ended,
+    ):
+        main()
+    return CompletedProcess(command, ended.value.code, output.getvalue(), errors.getvalue())
