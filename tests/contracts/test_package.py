@@ -34,15 +34,24 @@ def test_import_takes_less_than_half_a_second():
     assert cost < 0.5
 
 
+LIGHT = """
+import sys
+import numpy as np
+import debinet as dn
+import debinet.models.debiased_lasso
+
+X, y, _ = dn.datasets.make_sparse_linear(n=50, p=3, random_state=0)
+dn.PartiallyLinear(["d1"], "mean").fit(X, y).result_.summary()
+Z = dn.theory.normalize_rows(np.eye(5, 4) + 1)
+dn.theory.check_convergence(Z, np.ones(5), width=500).summary()
+heavy = ("torch", "dask", "matplotlib", "numba", "tqdm")
+print([name for name in heavy if name in sys.modules])
+"""
+
+
 def test_importing_and_fitting_load_nothing_heavy():
-    """torch, dask, matplotlib and numba are imported where they are used."""
-    code = (
-        "import sys, debinet as dn\n"
-        "X, y, _ = dn.datasets.make_sparse_linear(n=50, p=3, random_state=0)\n"
-        "dn.PartiallyLinear(['d1'], 'mean').fit(X, y).result_.summary()\n"
-        "print([m for m in ('torch', 'dask', 'matplotlib', 'numba') if m in sys.modules])"
-    )
-    assert run(code).strip() == "[]"
+    """torch, dask, matplotlib, numba and tqdm are imported where they are used."""
+    assert run(LIGHT).strip() == "[]"
 
 
 def test_every_public_name_can_be_reached_and_is_documented():

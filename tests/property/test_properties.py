@@ -25,7 +25,7 @@ seeds = st.integers(0, 2**32 - 1)
 scales = st.floats(1e-3, 1e3).map(lambda v: float(np.float32(v)))
 
 
-def make_data(seed, n=40, p=3):
+def make_data(seed, n=25, p=3):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, p))
     D = Z[:, :2] + rng.normal(size=(n, 2))
