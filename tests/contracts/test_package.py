@@ -1,9 +1,7 @@
 """The package as a whole: what importing it costs and what it offers."""
 
-import doctest
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -61,20 +59,6 @@ def test_every_public_name_can_be_reached_and_is_documented():
     assert set(dn.__all__) <= set(dir(dn))
     with pytest.raises(AttributeError, match="nothing"):
         dn.nothing  # noqa: B018
-
-
-MODULES = sorted(
-    str(path.relative_to(ROOT / "src").with_suffix("")).replace("/", ".").removesuffix(".__init__")
-    for path in (ROOT / "src" / "debinet").rglob("*.py")
-)
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_examples_in_docstrings_run(module):
-    failed, _ = doctest.testmod(
-        import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    )
-    assert failed == 0
 
 
 def test_files_and_functions_stay_readable():
