@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import sys
 from subprocess import CompletedProcess
 from unittest.mock import patch
@@ -11,6 +12,7 @@ from unittest.mock import patch
 import pytest
 from click.testing import CliRunner
 
+from closeness import assert_close
 from debinet.cli.main import cli, main
 
 
@@ -36,3 +38,11 @@ def debinet(*arguments):
     ):
         main()
     return CompletedProcess(command, ended.value.code, output.getvalue(), errors.getvalue())
+
+
+def assert_printed(found, result, tolerance):
+    """Compare what `--json` printed with a result."""
+    rows = json.loads(found.output)["coefficients"]
+    assert [row["term"] for row in rows] == list(result.coef.index)
+    assert_close([row["coef"] for row in rows], result.coef, tolerance)
+    assert_close([row["se"] for row in rows], result.se, tolerance)
