@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib as mpl
@@ -27,6 +28,18 @@ settings.load_profile("tests")
 _BESIDE = Path(__file__).parents[2] / "shared" / "data"
 if "DEBINET_DATA" not in os.environ and _BESIDE.is_dir():
     os.environ["DEBINET_DATA"] = str(_BESIDE)
+
+
+# Examples in docstrings that need an extra, by the folder or file of the source they stand in.
+_EXTRAS = {"src/debinet/learners/net/": "torch"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip examples whose extra is not installed."""
+    for item in items:
+        for place, extra in _EXTRAS.items():
+            if item.nodeid.startswith(place) and find_spec(extra) is None:
+                item.add_marker(pytest.mark.skip(reason=f"{extra} is not installed"))
 
 
 @pytest.fixture

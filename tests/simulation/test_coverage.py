@@ -24,6 +24,11 @@ LEARNERS = {
     "LassoCV": LassoCV(alphas=20),
     "RandomForest": RandomForestRegressor(n_estimators=50, min_samples_leaf=3),
 }
+# cheaper ones, for the tests that run every time
+QUICK = {
+    "quick LassoCV": LassoCV(alphas=10, cv=3),
+    "quick forest": RandomForestRegressor(n_estimators=20, min_samples_leaf=3),
+}
 # tested on one design only
 OTHERS = {"equal relevance": dn.WideNet(relevance="equal")}
 LEVEL = 0.95
@@ -37,14 +42,14 @@ def region(replications: int, false_alarm: float) -> tuple[float, float]:
 
 def covers(design: str, learner: str, n: int, seed: int) -> np.ndarray:
     X, y, truth = DESIGNS[design](n=n, random_state=seed)
-    chosen = {**LEARNERS, **OTHERS}.get(learner, learner)
+    chosen = {**LEARNERS, **QUICK, **OTHERS}.get(learner, learner)
     model = dn.PartiallyLinear(list(truth.index), chosen, random_state=seed).fit(X, y)
     bounds = model.result_.confint(LEVEL)
     return ((bounds["lower"] <= truth) & (truth <= bounds["upper"])).to_numpy()
 
 
-def coverage(design: str, learner: str, n: int, replications: int) -> np.ndarray:
-    runs = Parallel(n_jobs=-1)(
+def coverage(design: str, learner: str, n: int, replications: int, n_jobs: int = -1) -> np.ndarray:
+    runs = Parallel(n_jobs=n_jobs)(
         delayed(covers)(design, learner, n, seed) for seed in range(replications)
     )
     assert len(runs) == replications
@@ -55,14 +60,14 @@ def coverage(design: str, learner: str, n: int, replications: int) -> np.ndarray
 def test_intervals_with_lasso_cover(design):
     """Quick version: 40 replications, false alarm 0.001 per coefficient, region [0.80, 1]."""
     low, high = region(40, 0.001)
-    share = coverage(design, "LassoCV", 200, 40)
+    share = coverage(design, "quick LassoCV", 200, 40, n_jobs=1)
     assert ((low <= share) & (share <= high)).all(), share
 
 
 def test_intervals_with_a_forest_cover():
     """Quick version: 40 replications, false alarm 0.001 per coefficient."""
     low, high = region(40, 0.001)
-    share = coverage("survey", "RandomForest", 200, 40)
+    share = coverage("survey", "quick forest", 200, 40, n_jobs=1)
     assert ((low <= share) & (share <= high)).all(), share
 
 

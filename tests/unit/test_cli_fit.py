@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click import UsageError
-from command_line import run
+from command_line import assert_printed, run
 
 import debinet as dn
 from debinet.data.safe_formula import require_safe_formula
@@ -40,22 +40,17 @@ def wages(tmp_path_factory):
 COLUMNS = ("--outcome", "lwage", "--treatments", "d1,d2", "--controls", "z1,z2,z3,z4")
 
 
-def same(text, result):
-    found = {row["term"]: row["coef"] for row in json.loads(text)["coefficients"]}
-    assert found == pytest.approx(result.coef.to_dict(), rel=1e-12)
-
-
 def test_the_same_as_in_python(wages):
     frame = pd.read_csv(wages)
     model = dn.PartiallyLinear(["d1", "d2"], random_state=0)
     model.fit(frame[["d1", "d2", "z1", "z2", "z3", "z4"]], frame["lwage"])
     found = run("fit", wages, *COLUMNS, "--json")
-    same(found.output, model.result_)
+    assert_printed(found, model.result_, 1e-12)
     content = json.loads(found.output)
     assert content["trust"]["verdict"] in {"ok", "look"}
     assert content["rows"] == 120
     by_formula = run("fit", wages, "--formula", "lwage ~ d1 + d2 | z1 + z2 + z3 + z4", "--json")
-    same(by_formula.output, model.result_)
+    assert_printed(by_formula, model.result_, 1e-12)
 
 
 def test_no_selector_is_loaded_for_given_treatments(wages, tmp_path):
@@ -82,7 +77,7 @@ def test_controls_are_all_other_columns(wages):
         *("fit", wages, "--outcome", "lwage", "--treatments", "d1", "--weights", "weight"),
         *("--seed", 3, "--json"),
     )
-    same(found.output, model.result_)
+    assert_printed(found, model.result_, 1e-12)
 
 
 def test_clusters_and_other_covariances(wages):

@@ -1,11 +1,10 @@
 """The study of Table 5: what is prepared, what is perturbed, and that the attack hits."""
 
-from dataclasses import fields
-
 import numpy as np
 import pandas as pd
 import pytest
 
+from closeness import same_record
 from debinet.exceptions import SelectorError
 from debinet.experiments.paper import credit
 from debinet.experiments.paper.credit import ROWS, Target, attack, largest_coefficient, perturb
@@ -29,11 +28,6 @@ def made_up(n=1000, effect=2.0):
 
 def features(table):
     return table.drop(columns=["ID", OUTCOME])
-
-
-def same(first, second):
-    pairs = [(getattr(first, f.name), getattr(second, f.name)) for f in fields(first)]
-    return all(np.array_equal(a, b) for a, b in pairs)
 
 
 @pytest.fixture(scope="module")
@@ -170,11 +164,11 @@ def test_nothing_selected_is_said():
 
 def test_same_seed_same_everything(table, victim):
     again = credit.make_victim(table, 0)
-    assert same(again.data, victim.data)
+    assert same_record(again.data, victim.data)
     cheap = [name for name in ROWS if "DebiNet" not in name]
     for name in [*cheap, "DebiNet attack (Lasso)"]:
         assert ROWS[name](again, 0) == ROWS[name](victim, 0)
-    assert not same(prepare(table, 1), victim.data)
+    assert not same_record(prepare(table, 1), victim.data)
 
 
 def test_real_clients(data_folder):

@@ -372,12 +372,6 @@ def test_it_compiles_where_nothing_can_be_cached():
     assert done.stdout.strip() == "2"
 
 
-def test_importing_the_model_does_not_import_numba():
-    code = "import sys, debinet.models.debiased_lasso\nprint('numba' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "False"
-
-
 @parametrize_with_checks([DebiasedLasso(random_state=0), DebiasedLasso("universal", "universal")])
 def test_check_estimator(estimator, check):
     check(estimator)

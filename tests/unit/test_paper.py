@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -254,9 +256,14 @@ def test_a_figure_is_written_twice_the_same(tmp_path):
     assert all(one[name] == two[name] for name in same)
 
 
-def test_a_part_of_the_quick_reproduction(tmp_path):
-    """Two cells of each: the same table with one and with two workers."""
+def test_a_part_of_the_quick_reproduction(tmp_path, monkeypatch):
+    """All rows of a table, with fewer data: the same with one and with two workers."""
     pytest.importorskip("torch")
+    plan = table4_inputs(quick=True)
+    (design,) = plan.experiment.designs
+    few = replace(design, options={**design.options, "n": 300, "new": 300})
+    few = replace(plan, experiment=replace(plan.experiment, designs=(few,)))
+    monkeypatch.setattr("debinet.experiments.paper.table4.table4_inputs", lambda quick: few)
     for workers in (1, 2):
         running = Running(quick=True, runs=1, workers=workers, progress=False)
         done = reproduce("table4_inputs", tmp_path / str(workers), running)
@@ -269,8 +276,6 @@ def test_a_part_of_the_quick_reproduction(tmp_path):
 
 def test_table_2_runs_all_its_rows_on_small_settings(tmp_path):
     pytest.importorskip("torch")
-    from dataclasses import replace
-
     plan = table2(quick=True).experiment
     small = {"n": 100, "new": 30, "p": 60, "k": 10, "penalty": 0.5}
     designs = tuple(replace(design, options=small) for design in plan.designs[2:3])

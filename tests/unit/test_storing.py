@@ -13,6 +13,7 @@ from sklearn.linear_model import LassoCV, LogisticRegression
 from sklearn.model_selection import KFold
 
 import debinet as dn
+from closeness import assert_same_fit
 from debinet.data.archive import write_archive
 from debinet.data.records import pack
 from debinet.data.registry import CLASSES, find_class
@@ -42,15 +43,6 @@ LEARNERS = {
 }
 
 
-def same(model, twin, rows):
-    np.testing.assert_array_equal(twin.predict(rows), model.predict(rows))
-    pd.testing.assert_frame_equal(twin.result_.to_frame(), model.result_.to_frame())
-    assert twin.result_.summary() == model.result_.summary()
-    assert str(twin.result_.trust()) == str(model.result_.trust())
-    if hasattr(model, "nuisance"):
-        np.testing.assert_array_equal(twin.nuisance(rows), model.nuisance(rows))
-
-
 def written(model, path, **options):
     model.save(path)
     return dn.load(path, **options)
@@ -63,7 +55,7 @@ def test_partially_linear_with_every_learner(name, data, tmp_path):
     model = dn.PartiallyLinear(["member"], LEARNERS[name](), method=method, random_state=0)
     model.fit(X, y)
     twin = written(model, tmp_path / "model.npz")
-    same(model, twin, X.iloc[:20])
+    assert_same_fit(twin, model, X.iloc[:20])
     assert repr(twin) == repr(model)
     # What was read can be fitted again, to the same result.
     assert twin.fit(X, y).result_.coef.equals(model.result_.coef)
@@ -73,7 +65,8 @@ def test_partially_linear_with_a_network(data, tmp_path):
     pytest.importorskip("torch")
     X, y = data
     model = dn.PartiallyLinear(["d1"], dn.Net(hidden=(8,), epochs=2), crossfit=2, random_state=0)
-    same(model.fit(X, y), written(model, tmp_path / "model.npz"), X)
+    model.fit(X, y)
+    assert_same_fit(written(model, tmp_path / "model.npz"), model, X)
     net = dn.Net(hidden=(8,), epochs=2, random_state=0).fit(X[["z1", "z2"]], y)
     net.save(tmp_path / "net.npz")
     twin = dn.load(tmp_path / "net.npz")
@@ -109,7 +102,7 @@ def test_debinet_with_every_selector(selector, data, tmp_path):
     X = X.drop(columns="region")
     model = dn.DebiNet(selector, random_state=0).fit(X, y)
     twin = written(model, tmp_path / "model.npz")
-    same(model, twin, X)
+    assert_same_fit(twin, model, X)
     np.testing.assert_array_equal(twin.get_support(), model.get_support())
     np.testing.assert_array_equal(twin.estimation_rows_, model.estimation_rows_)
     assert repr(twin) == repr(model)
@@ -119,7 +112,7 @@ def test_debinet_with_several_splits(data, tmp_path):
     X, y = data
     model = dn.DebiNet(selection_share=(0.4, 3), random_state=0).fit(X, y)
     twin = written(model, tmp_path / "model.npz")
-    same(model, twin, X)
+    assert_same_fit(twin, model, X)
     pd.testing.assert_frame_equal(twin.splits_.to_frame(), model.splits_.to_frame())
 
 
@@ -128,7 +121,7 @@ def test_debiased_lasso(data, tmp_path):
     X = X.drop(columns="region")
     model = dn.DebiasedLasso(random_state=0).fit(X, y)
     twin = written(model, tmp_path / "model.npz")
-    same(model, twin, X)
+    assert_same_fit(twin, model, X)
     one, other = (m.bootstrap(20).confint() for m in (model, twin))
     pd.testing.assert_frame_equal(one, other)
 
@@ -142,7 +135,7 @@ def test_formula(controls, data, tmp_path):
     frame["region"] = pd.Categorical(frame["region"], ["west", "north", "south"])
     fit = dn.plm(f"lwage ~ d1 + d2 | {controls}", frame, sample_weight="weight", random_state=0)
     twin = written(fit, tmp_path / "fit.npz")
-    same(fit, twin, frame)
+    assert_same_fit(twin, fit, frame)
     assert twin.summary() == fit.summary()
 
 
@@ -167,7 +160,7 @@ def test_a_model_of_an_array(data, tmp_path):
     X, y = data
     values = X.drop(columns="region").to_numpy()
     model = dn.PartiallyLinear(range(2), random_state=0).fit(values, y)
-    same(model, written(model, tmp_path / "model.npz"), values)
+    assert_same_fit(written(model, tmp_path / "model.npz"), model, values)
 
 
 def test_trees_must_be_trusted(data, tmp_path):
@@ -177,7 +170,7 @@ def test_trees_must_be_trusted(data, tmp_path):
     model.save(tmp_path / "model.npz")
     with pytest.raises(FileFormatError, match=r"Tree.*trusted=True"):
         dn.load(tmp_path / "model.npz")
-    same(model, dn.load(tmp_path / "model.npz", trusted=True), X)
+    assert_same_fit(dn.load(tmp_path / "model.npz", trusted=True), model, X)
 
 
 class Loud:

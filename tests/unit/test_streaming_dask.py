@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import debinet as dn
+from closeness import assert_same_fit
 from debinet.data.pieces import FramePiece
 from debinet.exceptions import (
     DataNotFoundError,
@@ -80,14 +81,7 @@ def reference():
 
 
 def equal(found, reference):
-    assert found.coef_ == pytest.approx(reference.coef_, rel=SAME)
-    X = FRAME[["d", *CONTROLS]]
-    # A penalty is where a criterion is least, which rounding decides to half of the digits only.
-    assert found.predict(X) == pytest.approx(reference.predict(X), abs=1e-8)
-    for kind in KINDS:
-        one, other = (fitted.result_.with_vcov(kind) for fitted in (found, reference))
-        assert one.covariance == pytest.approx(other.covariance, rel=SAME)
-        assert one.df == other.df
+    assert_same_fit(found, reference, FRAME[["d", *CONTROLS]], SAME, KINDS)
 
 
 def test_files_frames_and_partitions(client, folder, reference):
