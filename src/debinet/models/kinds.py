@@ -28,7 +28,7 @@ RECORDS = {
     "local averages": "learners.smoothers.averages:LocalAverages",
     "local lines": "learners.smoothers.lines:LocalLines",
     "multi-split": "inference.multisplit:MultiSplit",
-    "desparsified design": "desparsified.design:Design",
+    "desparsified design": "selection.problem:LinearProblem",
     "desparsified lasso": "desparsified.lasso:LassoFit",
 }
 ESTIMATORS = {
