@@ -24,7 +24,7 @@ RECORDS = {
     "wide stopping path": "learners.wide.tuning:StoppingPath",
     "tangent units": "learners.tangent.features:HiddenUnits",
     "tangent predictor": "learners.tangent.predictor:Predictor",
-    "kernel rows": "learners.smoothers.rows:Rows",
+    "kernel rows": "learners.smoothers.rows:StandardizedRows",
     "local averages": "learners.smoothers.averages:LocalAverages",
     "local lines": "learners.smoothers.lines:LocalLines",
     "multi-split": "inference.multisplit:MultiSplit",

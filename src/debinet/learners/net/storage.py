@@ -11,8 +11,8 @@ import numpy as np
 from debinet.data.archive import Kind, read_archive, require, write_archive
 from debinet.exceptions import OptionError
 from debinet.learners.moments import Moments
-from debinet.learners.net.architecture import Architecture
-from debinet.learners.net.fitting import Blueprint, Network, make_module
+from debinet.learners.net.architecture import NetArchitecture
+from debinet.learners.net.fitting import Blueprint, TrainedNetwork, make_module
 from debinet.learners.net.history import History
 from debinet.learners.net.outputs import Outputs
 from debinet.learners.net.sample import Inputs
@@ -103,7 +103,7 @@ def rebuild_net(kind: Any, header: dict[str, Any], archive: Any, module: Any = N
     require(best.shape == (m,) and set(best.tolist()) == set(states), "epochs")
     held = archive.get("held_loss", None)
     history = History(archive["train_loss"], held, best, str(header["stopped"]))
-    network = Network(inputs, outputs, states, history, blueprint)
+    network = TrainedNetwork(inputs, outputs, states, history, blueprint)
     if module is not None:
         _require_module_of(network, m)
     require(network.predict(np.zeros((2, p)), "cpu").shape == (2, m), "weights")
@@ -114,7 +114,7 @@ def rebuild_net(kind: Any, header: dict[str, Any], archive: Any, module: Any = N
     return net
 
 
-def _require_module_of(network: Network, m: int) -> None:
+def _require_module_of(network: TrainedNetwork, m: int) -> None:
     try:
         for state in network.states.values():
             network.blueprint.restore(state, m, "cpu")
@@ -145,7 +145,7 @@ def _blueprint(header: dict[str, Any], module: Any, inputs: int, outputs: int) -
         return Blueprint(None, make_module(module, inputs, outputs))
     parts = dict(header["architecture"])
     parts["hidden"] = tuple(parts["hidden"])
-    return Blueprint(Architecture(**parts), None)
+    return Blueprint(NetArchitecture(**parts), None)
 
 
 def _state(archive: Any, epoch: int) -> dict[str, Any]:
