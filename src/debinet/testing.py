@@ -87,7 +87,7 @@ def check_selector(selector: Any) -> list[str]:
     checks = [
         has_fit_and_get_support,
         support_is_a_mask_of_the_columns,
-        strong_column_is_selected,
+        strong_feature_is_selected,
         selector_inputs_are_left_alone,
         same_data_same_selection,
     ]
@@ -175,7 +175,7 @@ def support_is_a_mask_of_the_columns(selector: Any) -> None:
     assert support.shape == (X.shape[1],), f"get_support gave shape {support.shape}"
 
 
-def strong_column_is_selected(selector: Any) -> None:
+def strong_feature_is_selected(selector: Any) -> None:
     for strong in (0, 5):
         X, y = _selection_data(strong)
         support = np.asarray(seeded(selector, 0).fit(X, y).get_support())

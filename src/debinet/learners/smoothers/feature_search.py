@@ -12,7 +12,7 @@ from debinet.protocols import FloatArray
 
 # A bandwidth is multiplied or divided by these, one after the other, in sweeps over all features.
 _FACTORS = (4.0, 2.0, np.sqrt(2.0))
-# In standard deviations: the start for a feature that was of no use so far; the bandwidth below which
+# In standard deviations: the start for a feature of no use so far; the bandwidth below which
 # infinity is not tried again; and the smallest bandwidth.
 _START = 2.0
 _NARROW = 1.0
