@@ -46,7 +46,7 @@ def total_error(run: Convergence) -> pd.Series:
 
 def activations(Z: np.ndarray, M: pd.DataFrame) -> Axes:
     runs = {
-        label: check_convergence(Z, M, activation=name, step=0.05, time=40.0, looks=1)
+        label: check_convergence(Z, M, activation=name, step=0.05, time=40.0, snapshots=1)
         for name, label in {"relu": "ReLU", "leaky_relu": "leaky ReLU", "tanh": "tanh"}.items()
     }
     for label, run in runs.items():
@@ -78,9 +78,9 @@ def separating_neurons(Z: np.ndarray, M: np.ndarray, width: int = 20_000) -> Non
     one, other = closest_pair(Z)[0]
     step = 0.2 / convergence_rate(Z).lambda_max
     states = descend(draw_network(4, 2, width), Z, M, step, "first")
-    for k, state in enumerate(islice(states, int(90 / step) + 1)):
+    for k, (network, _) in enumerate(islice(states, int(90 / step) + 1)):
         if k in {0, int(90 / step)}:
-            on = Z[[one, other]] @ state.network.W >= 0
+            on = Z[[one, other]] @ network.W >= 0
             share = (on[0] != on[1]).mean()
             print(f"time {k * step:.0f}: {share:.3f} of neurons separate rows {one} and {other}")
 

@@ -1,7 +1,7 @@
-"""Checks for people who write learners and selectors of their own.
+"""Checks for authors of learners and selectors.
 
-Each check is a function whose name says what must hold; `check_learner` and `check_selector` run
-them all and raise an AssertionError that says which one failed and why.
+Each check is a function named after what must hold; `check_learner` and `check_selector` run them
+and raise an AssertionError that says which one failed and why.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def check_learner(learner: Any) -> list[str]:
 
 
 def check_selector(selector: Any) -> list[str]:
-    """Check that `selector` can choose the features of interest.
+    """Check that `selector` can select the treatments.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def same_seed_same_predictions(learner: Any) -> None:
 
 
 def heldout_predictions_are_honest(learner: Any) -> None:
-    """On pure noise of variance 1 nothing held out can be predicted.
+    """Held-out rows of pure noise, of variance 1, cannot be predicted.
 
     The mean of 240 squared standard normals has standard deviation 0.09, so 0.7 is far below what
     an honest learner can reach.
@@ -179,7 +179,7 @@ def strong_feature_is_selected(selector: Any) -> None:
     for strong in (0, 5):
         X, y = _selection_data(strong)
         support = np.asarray(seeded(selector, 0).fit(X, y).get_support())
-        assert support[strong], "a feature that explains 96 % of the variance was not selected"
+        assert support[strong], "a column that explains 96 % of the variance was not selected"
 
 
 def selector_inputs_are_left_alone(selector: Any) -> None:

@@ -11,13 +11,13 @@ from sklearn.linear_model import Lasso, LassoCV, LinearRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from debinet import exceptions
-from debinet.desparsified import memory, nodewise, penalties
+from debinet.desparsified import nodewise, penalties
 from debinet.desparsified.dense import solve_dense
-from debinet.desparsified.design import gram_matrix, read_design
+from debinet.desparsified.gram import gram_matrix, shuffled_folds, training_gram
 from debinet.desparsified.lasso import fit_lasso, scaled_lasso
 from debinet.desparsified.nodewise import project
-from debinet.desparsified.training import shuffled_folds, training_gram
 from debinet.models.debiased_lasso import DebiasedLasso
+from debinet.selection.problem import read_problem
 
 
 def autoregressive(n, p, seed=0, correlation=0.5, active=3):
@@ -71,12 +71,12 @@ def test_estimates_and_covariances_equal_the_definition(n, p, nodewise):
 @pytest.mark.parametrize(("n", "p", "correlation"), [(50, 80, 0.5), (80, 30, 0.95), (30, 60, 0.99)])
 def test_nodewise_solutions_are_optimal(n, p, correlation, penalty):
     """What is left of a column meets the others at exactly the penalty or less."""
-    design = read_design(*autoregressive(n, p, correlation=correlation))
+    design = read_problem(*autoregressive(n, p, correlation=correlation))
     gram = gram_matrix(design)
     found = project(design, gram, np.full(p, penalty), "exact", 1)
     assert found.done.all()
     left = found.influence / found.precision[:, None]
-    inner = left @ design.X.T / n
+    inner = left @ design.X / n
     np.fill_diagonal(inner, 0.0)
     assert np.abs(inner).max() <= penalty + 1e-8  # ten times the solver's tolerance
     # Each column in use is met with equality.
@@ -109,7 +109,7 @@ def test_one_column_is_simple_regression():
 
 
 def test_the_scaled_lasso_is_a_fixed_point():
-    design = read_design(*autoregressive(80, 120))
+    design = read_problem(*autoregressive(80, 120))
     gram = gram_matrix(design)
     factor = penalties.quantile(80, 120)
     assert factor < penalties.universal(80, 120)
@@ -130,10 +130,10 @@ def test_the_quantile_penalty_solves_its_equation():
 
 
 def test_training_grams_are_those_of_the_training_rows():
-    design = read_design(*autoregressive(30, 8))
+    design = read_problem(*autoregressive(30, 8))
     gram = gram_matrix(design)
     for fold in shuffled_folds(30, np.random.default_rng(0)):
-        rows = design.X[:, fold.trained]
+        rows = design.X[fold.train(30)].T
         training, mean = training_gram(design.X, gram, fold)
         np.testing.assert_allclose(mean, rows.mean(axis=1), atol=1e-12)
         np.testing.assert_allclose(training, np.cov(rows, bias=True), atol=1e-12)
@@ -345,7 +345,7 @@ def test_a_column_that_the_others_determine_is_named():
 
 
 def test_too_little_memory_is_said_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr(memory, "bytes_available", lambda: 10_000)
+    monkeypatch.setattr("debinet.desparsified.gram.bytes_available", lambda: 10_000)
     with pytest.raises(exceptions.MemoryLimitError, match="fewer columns"):
         DebiasedLasso().fit(*autoregressive(60, 80))
 
@@ -381,7 +381,7 @@ def test_check_estimator(estimator, check):
 @pytest.mark.parametrize("correlation", [0.0, 0.9])
 def test_the_dense_start_is_what_coordinate_descent_finds(monkeypatch, penalty, correlation):
     """Few coefficients are zero: from the inverse Gram matrix, and without it."""
-    design = read_design(*autoregressive(100, 50, correlation=correlation))
+    design = read_problem(*autoregressive(100, 50, correlation=correlation))
     gram = gram_matrix(design)
     each = np.full(50, penalty)
     monkeypatch.setattr(nodewise, "SMALL", np.inf)

@@ -170,8 +170,8 @@ def test_what_cannot_be_described_is_refused(thing):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"designs": ()}, "at least one of designs"),
-        ({"methods": ()}, "at least one of methods"),
+        ({"designs": ()}, "one or more designs"),
+        ({"methods": ()}, "one or more methods"),
         ({"methods": (Method("a", mean), Method("a", noisy))}, "more than once"),
         ({"methods": (Method("a", mean, designs=("smal",)),)}, "name designs of the experiment"),
         ({"methods": (Method("a", mean, designs=()),)}, "designs that method 'a'"),

@@ -14,7 +14,6 @@ from sklearn.linear_model import Lasso as ScikitLasso
 import debinet as dn
 from debinet.exceptions import OptionError
 from debinet.experiments.paper import published
-from debinet.experiments.paper.boxes import draw_boxes
 from debinet.experiments.paper.intervals import draw_intervals, figure3
 from debinet.experiments.paper.plm_rows import wide_kernel
 from debinet.experiments.paper.reproduce import NAMES, Running, read_names, reproduce
@@ -25,7 +24,7 @@ from debinet.experiments.paper.table2 import (
     kernel_post_lasso,
     table2,
 )
-from debinet.experiments.paper.table3 import CONTROLS, table3
+from debinet.experiments.paper.table3 import CONTROLS, draw_boxes, table3
 from debinet.experiments.paper.table4 import table4, table4_inputs
 from debinet.experiments.paper.table5 import table5
 from debinet.experiments.results import Results

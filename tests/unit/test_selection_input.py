@@ -21,12 +21,12 @@ from debinet.exceptions import (
     UnknownColumnError,
 )
 from debinet.selection.adaptive_lasso import AdaptiveLasso
-from debinet.selection.convergence import NotConvergedWarning
 from debinet.selection.elastic_net import ElasticNet
 from debinet.selection.forward_backward import ForwardBackward
 from debinet.selection.group_lasso import GroupLasso
 from debinet.selection.groups import make_groups
 from debinet.selection.lasso import Lasso
+from debinet.selection.selector import NotConvergedWarning
 from debinet.selection.slope import Slope
 from debinet.selection.sparse_group_lasso import SparseGroupLasso
 from debinet.selection.stepwise import Stepper

@@ -165,7 +165,9 @@ def test_warm_and_cold_starts_agree(which):
 @pytest.mark.parametrize("l1_ratio", [1.0, 0.4])
 def test_working_sets_and_coordinate_descent_agree(l1_ratio):
     X, y = problem(n=100, p=20)
-    one, other = DescentSolver(X, y, l1_ratio), WorkingSetSolver(X, y, AbsoluteNorm(), l1_ratio)
+    one, other = (
+        kind(X, y, AbsoluteNorm(), l1_ratio) for kind in (DescentSolver, WorkingSetSolver)
+    )
     assert one.max_penalty == pytest.approx(other.max_penalty)
     grid = one.max_penalty * np.geomspace(1, 0.01, 10)
     first, second = one.solve(grid, 1e-12), other.solve(grid, 1e-12)

@@ -17,7 +17,7 @@ from debinet.learners.smoothers import LocalLinear, NadarayaWatson, lines
 from debinet.learners.smoothers.feature_search import search_features
 from debinet.learners.smoothers.kernels import KERNELS, descend, kernel_weights
 from debinet.learners.smoothers.leave_one_out import bandwidth_grid, leave_one_out_errors
-from debinet.learners.smoothers.rows import Points, Rows
+from debinet.learners.smoothers.rows import Points, StandardizedRows
 from debinet.learners.smoothers.smoothing import smooth
 
 BOTH = pytest.mark.parametrize("smoother", [NadarayaWatson, LocalLinear])
@@ -152,7 +152,7 @@ def test_held_out_equals_refits_at_the_same_standardization(smoother, kernel, h)
         standardized = fit._inputs.standardize(Z)
         for fold in folds:
             train = np.intersect1d(fold.train(45), np.flatnonzero(weight))
-            refit = fit._local(Rows(standardized[train], M[train], weight[train]))
+            refit = fit._local(StandardizedRows(standardized[train], M[train], weight[train]))
             expected = smooth(refit, kernel, Points(standardized[fold.test]), fit.bandwidth_)
             np.testing.assert_allclose(held[fold.test], expected, **CLOSE)
 

@@ -1,5 +1,7 @@
 """The convergence theory: kernels against their definitions, training against its equations."""
 
+from itertools import islice
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,8 +23,8 @@ from debinet.exceptions import (
 from debinet.learners.wide.activations import LEAKY_SLOPE
 from debinet.report import curves
 from debinet.theory import (
-    Network,
     Rate,
+    TwoLayerNetwork,
     check_convergence,
     convergence_rate,
     draw_network,
@@ -162,7 +164,7 @@ def test_odd_activations_confuse_opposite_rows(activation, train):
 def test_a_kernel_that_is_singular_to_rounding_is_refused():
     # forty functions of an angle that are nearly polynomials of low degree
     Z = np.column_stack([np.cos(np.linspace(0, 1, 40)), np.sin(np.linspace(0, 1, 40))])
-    with pytest.raises(InputError, match="told from 0"):
+    with pytest.raises(InputError, match="clearly above 0"):
         convergence_rate(Z, "tanh")
 
 
@@ -174,7 +176,7 @@ def test_a_kernel_that_is_singular_to_rounding_is_refused():
 def test_closed_form_is_what_torch_differentiates(activation, train):
     Z = np.random.default_rng(3).normal(size=(6, 3))
     network = draw_network(3, 3, 40, activation)
-    network = Network(network.W, network.A * np.array([1.0, 0.5, 2.0]), activation)
+    network = TwoLayerNetwork(network.W, network.A * np.array([1.0, 0.5, 2.0]), activation)
     closed = finite_kernel(network, Z, train)
     assert closed.shape == (3, 3, 6, 6)
     function, parameters = in_torch(network, train)
@@ -274,7 +276,7 @@ def test_a_step_is_the_gradient_of_the_papers_loss(activation, train):
     M = np.random.default_rng(6).normal(size=(7, 2))
     states = descend(network, Z, M, 0.05, train)
     next(states)
-    moved = next(states).network
+    moved, _ = next(states)
     W = torch.tensor(network.W, requires_grad=True)
     A = torch.tensor(network.A, requires_grad=True)
     F = IN_TORCH[activation](torch.as_tensor(Z) @ W) @ A / 30**0.5
@@ -295,8 +297,8 @@ def test_training_follows_the_right_equation_and_not_the_printed_one():
     blocks = finite_kernel(network, Z)
     steps, step = 400, 0.005
     errors = [
-        ((state.residuals) ** 2).sum(axis=0)
-        for state, _ in zip(descend(network, Z, M, step, "first"), range(steps + 1), strict=False)
+        (residuals**2).sum(axis=0)
+        for _, residuals in islice(descend(network, Z, M, step, "first"), steps + 1)
     ]
     times = step * np.arange(steps + 1)
     right = linearized_errors(blocks, M, start, times)
@@ -392,7 +394,7 @@ def test_the_record_as_frame_and_words(run):
     text = run.summary()
     assert "The bound of Theorem 1 holds for every output over the whole run." in text
     assert "less than the" in text
-    assert "constant unknown" in text
+    assert "constant is unknown" in text
     assert text == repr(run)
 
 
@@ -441,7 +443,7 @@ def test_near_rows_with_different_targets_need_more_width():
 
 def test_runs_repeat_by_seed_and_read_every_kind_of_data():
     Z, M = unit_rows(6, 4), pd.Series(np.arange(6.0), name="dose")
-    options = {"width": 100, "time": 1.0, "looks": 1}
+    options = {"width": 100, "time": 1.0, "snapshots": 1}
     one = check_convergence(Z, M, random_state=3, **options)
     again = check_convergence(pd.DataFrame(Z), M.to_frame(), random_state=3, **options)
     np.testing.assert_array_equal(one.errors, again.errors)
@@ -452,9 +454,9 @@ def test_runs_repeat_by_seed_and_read_every_kind_of_data():
     assert other.errors[0, 0] != one.errors[0, 0]
 
 
-def test_steps_and_looks_are_those_asked_for():
+def test_steps_and_snapshots_are_those_asked_for():
     Z = unit_rows(6, 4)
-    run = check_convergence(Z, np.ones(6), width=50, step=0.1, time=0.3, looks=2)
+    run = check_convergence(Z, np.ones(6), width=50, step=0.1, time=0.3, snapshots=2)
     np.testing.assert_allclose(run.times, [0.0, 0.1, 0.2, 0.3])
     np.testing.assert_allclose(run.trace.index, [0.0, 0.1, 0.3])  # at a quarter and the end
     default = check_convergence(Z, np.ones(6), width=50)
@@ -486,7 +488,7 @@ def test_an_interrupted_run_is_kept(monkeypatch):
                 raise KeyboardInterrupt
             yield state
 
-    monkeypatch.setattr("debinet.theory.following.descend", stopping)
+    monkeypatch.setattr("debinet.theory.trajectory.descend", stopping)
     with pytest.warns(UserWarning, match="interrupted after 24 of 100 steps"):
         run = check_convergence(unit_rows(6, 4), np.ones(6), width=50, step=0.01, time=1.0)
     assert run.interrupted
@@ -537,13 +539,17 @@ REFUSED = {
     "step nan": (lambda: check_convergence(UNIT, np.ones(6), step=np.nan), OptionError, "step"),
     "time": (lambda: check_convergence(UNIT, np.ones(6), time=np.inf), OptionError, "time"),
     "steps": (lambda: check_convergence(UNIT, np.ones(6), time=1e12), OptionError, "shorter"),
-    "looks": (lambda: check_convergence(UNIT, np.ones(6), looks=0), OptionError, "looks"),
+    "snapshots": (
+        lambda: check_convergence(UNIT, np.ones(6), snapshots=0),
+        OptionError,
+        "snapshots",
+    ),
     "delta": (lambda: check_convergence(UNIT, np.ones(6), delta=1.0), OptionError, "delta"),
     "q": (lambda: Rate(10, 0.1, 1.0).width(0.1, -1), OptionError, "q"),
     "activation": (lambda: limiting_kernel(UNIT, "swish"), OptionError, "activation"),
     "train": (lambda: check_convergence(UNIT, np.ones(6), train="last"), OptionError, "train"),
     "seed": (lambda: draw_network(2, 1, 5, random_state=-1), OptionError, "random_state"),
-    "network": (lambda: Network(np.ones((2, 3)), np.ones((2, 1))), InputError, "shapes"),
+    "network": (lambda: TwoLayerNetwork(np.ones((2, 3)), np.ones((2, 1))), InputError, "shapes"),
     "columns": (lambda: finite_kernel(draw_network(3, 1, 5), UNIT), InputError, "3 columns"),
     "blocks": (lambda: kernel_distance(np.eye(2), np.eye(2)), InputError, "outputs"),
     "limit": (lambda: kernel_distance(np.ones((1, 1, 2, 2)), np.eye(3)), InputError, "same rows"),

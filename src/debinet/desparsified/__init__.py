@@ -1,1 +1,1 @@
-"""The desparsified Lasso: nodewise regressions, noise level, penalties, bootstrap."""
+"""The desparsified Lasso: initial Lasso, nodewise regressions, penalties, bootstrap."""

@@ -8,18 +8,19 @@ import numpy as np
 
 from debinet._random import named_generator
 from debinet.desparsified.bootstrapped import Bootstrapped
-from debinet.desparsified.design import Design, gram_matrix
+from debinet.desparsified.gram import gram_matrix
 from debinet.desparsified.lasso import LassoFit
 from debinet.desparsified.workers import in_blocks
 from debinet.exceptions import CovarianceError, OptionError
 from debinet.protocols import FloatArray
+from debinet.selection.problem import LinearProblem
 
 KINDS = ("wild", "residual")
 FEWEST = 20
 
 
 def bootstrap(
-    design: Design,
+    problem: LinearProblem,
     influence: FloatArray,
     fit: LassoFit,
     *,
@@ -28,12 +29,12 @@ def bootstrap(
     seed: int,
     n_jobs: int | None,
 ) -> Bootstrapped:
-    """Draw noise, refit the Lasso at its penalty and debias it; nodewise regressions stay.
+    """Draw noise, refit the Lasso at its penalty and debias it; nodewise regressions are kept.
 
     Parameters
     ----------
-    design : Design
-        Of n rows and p columns.
+    problem : LinearProblem
+        n rows, p standardized columns.
     influence : FloatArray of shape (p, n)
         Of the standardized columns.
     fit : LassoFit
@@ -49,23 +50,23 @@ def bootstrap(
     """
     _require_options(kind, replications)
     centred = fit.residuals - fit.residuals.mean()
-    if np.abs(centred).max() <= 1e-12 * np.abs(design.y).max():
+    if np.abs(centred).max() <= 1e-12 * np.abs(problem.y).max():
         raise CovarianceError(
             "residuals to draw from", "a perfect fit", "Use a larger penalty for the Lasso."
         )
     rng = named_generator(seed, "bootstrap", kind)
     noise = _draw_noise(rng, centred, kind, int(replications))
-    coefs = _refit(design, fit, noise, n_jobs)
-    residuals = noise - noise.mean(axis=1, keepdims=True) + (fit.coef - coefs) @ design.X
+    coefs = _refit(problem, fit, noise, n_jobs)
+    residuals = noise - noise.mean(axis=1, keepdims=True) + (fit.coef - coefs) @ problem.X.T
     shifts = residuals @ influence.T
     error = _errors(residuals, shifts, influence, np.count_nonzero(coefs, axis=1), kind)
     own = centred[None, :]
     own_shift = own @ influence.T
     own_error = _errors(own, own_shift, influence, np.array([fit.size]), kind)[0]
     return Bootstrapped(
-        names=design.names,
-        estimate=(fit.coef + own_shift[0]) / design.scale,
-        error=own_error / design.scale,
+        names=problem.names,
+        estimate=(fit.coef + own_shift[0]) / problem.scale,
+        error=own_error / problem.scale,
         pivots=(coefs + shifts - fit.coef) / error,
         kind=kind,
         seed=seed,
@@ -82,12 +83,14 @@ def _draw_noise(
     return np.asarray(residuals * rng.choice([-1.0, 1.0], size=shape))
 
 
-def _refit(design: Design, fit: LassoFit, noise: FloatArray, n_jobs: int | None) -> FloatArray:
+def _refit(
+    problem: LinearProblem, fit: LassoFit, noise: FloatArray, n_jobs: int | None
+) -> FloatArray:
     """Return the Lasso coefficients (replications, p) of `y* = X coef + noise`."""
     from debinet.desparsified.kernels import solve_many
 
-    gram = gram_matrix(design)
-    targets = gram @ fit.coef + noise @ design.X.T / design.n
+    gram = gram_matrix(problem)
+    targets = gram @ fit.coef + noise @ problem.X / problem.n
     coefs, done = np.empty_like(targets), np.zeros(len(targets), np.bool_)
 
     def work(block: slice) -> None:
@@ -97,7 +100,7 @@ def _refit(design: Design, fit: LassoFit, noise: FloatArray, n_jobs: int | None)
     if not done.all():
         raise CovarianceError(
             "Lasso refits that converge",
-            f"{np.count_nonzero(~done)} of {done.size} that did not",
+            f"{np.count_nonzero(~done)} of {done.size} that do not",
             "Use a larger penalty for the Lasso.",
         )
     return coefs
@@ -108,8 +111,8 @@ def _errors(
 ) -> FloatArray:
     """Return standard errors (replications, p) from residuals (replications, n).
 
-    For "residual" the noise level, of the Lasso's degrees of freedom, times `|A_j|`; for "wild" the
-    robust `sum_i (A_ij u_i)^2`, centred.
+    For "residual" the noise level, with the Lasso's degrees of freedom, times `|A_j|`; for "wild"
+    the robust `sum_i (A_ij u_i)^2`, centred.
     """
     n = residuals.shape[1]
     if kind == "residual":

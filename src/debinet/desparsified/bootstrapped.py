@@ -1,4 +1,4 @@
-"""What a bootstrap of the desparsified Lasso found."""
+"""The result of a bootstrap of the desparsified Lasso."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Bootstrapped:
     estimate : FloatArray of shape (p,)
         Coefficients.
     error : FloatArray of shape (p,)
-        Standard errors, by the formula that the refits were studentized with.
+        Standard errors, by the same formula as in the refits.
     pivots : FloatArray of shape (replications, p)
-        `(estimate* - coef) / error*` of every refit, coef the Lasso that data were drawn from.
+        `(estimate* - coef) / error*` of every refit, with coef the Lasso of the original data.
     kind : str
         How noise was drawn.
     seed : int
@@ -85,8 +85,8 @@ class Bootstrapped:
         level : float
             Confidence level.
         joint : bool
-            False: each interval covers with probability `level`, its two tails from the pivot's own
-            quantiles. True: all of them at once do, from the largest pivot.
+            False: each interval covers with probability `level`; its two tails are quantiles of the
+            coefficient's pivots. True: all intervals cover together, by the largest pivot.
         """
         if not isinstance(level, int | float | np.number) or not 0 < level < 1:
             raise OptionError(

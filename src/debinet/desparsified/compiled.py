@@ -1,4 +1,4 @@
-"""Compile loops; imported only where a compiled loop runs, as numba takes a second to import."""
+"""Compilation of loops; imported only where one runs, as importing numba takes a second."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Loop = TypeVar("Loop", bound=Callable[..., Any])
 
 
 def compiled(loop: Loop) -> Loop:
-    """Compile without the interpreter's lock, and keep the machine code where that is possible.
+    """Compile without the interpreter's lock, and cache the machine code where possible.
 
-    Where no folder can be written to, numba refuses to cache; the loop is then compiled again in
-    every process, with the same result.
+    If no folder can be written to, numba refuses to cache; the loop is then compiled again in every
+    process, with the same result.
     """
     try:
         return cast(Loop, njit(cache=True, nogil=True)(loop))

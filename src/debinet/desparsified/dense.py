@@ -1,14 +1,14 @@
-"""Nodewise regressions that leave almost no coefficient at zero, from the inverse Gram matrix.
+"""Nodewise regressions with few zero coefficients, from the inverse Gram matrix.
 
-With fewer columns than rows and a small penalty, most coefficients stay, and coordinate descent
-needs hundreds of sweeps. Given signs `s` and the coefficients that are zero, the solution is
-linear, `G b = g_j - penalty s` with `b = 0` on the zeros, and the inverse of G, shared by all
-columns, gives it at the price of a matrix-vector product. Signs and zeros are then mended until
-both agree with the optimality conditions: the primal-dual active set method (Hintermueller, Ito
-and Kunisch, 2002).
+With fewer columns than rows and a small penalty, most coefficients are nonzero, and coordinate
+descent needs hundreds of sweeps. Given the signs `s` and the set of zeros, the solution is linear,
+`G b = g_j - penalty s` with `b = 0` on the zeros, and the inverse of G, shared by all columns,
+gives it for the cost of a matrix-vector product. Signs and zeros are then corrected until both
+agree with the optimality conditions: the primal-dual active set method (Hintermueller, Ito and
+Kunisch, 2002).
 """
 
-# Compiled loops take arrays to fill, one by one: records would have to be taken apart first.
+# Compiled loops take single arrays to fill: numba cannot take records.
 # ruff: noqa: PLR0917
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from __future__ import annotations
 import numpy as np
 
 from debinet.desparsified.compiled import compiled
-from debinet.desparsified.positive import solve_positive
 from debinet.protocols import BoolArray, FloatArray
 
 ROUNDS = 20
 # The zeros are solved for directly, so they must be few.
 FEW = 0.5
+# Columns have unit variance: a pivot below this is rounding.
+SINGULAR = 1e-9
 
 
 @compiled
 def solve_dense(inverse: FloatArray, j: int, penalty: float, coef: FloatArray) -> bool:
     """Regress column j on all others: fill `coef` (p,), or leave it at zero and return False.
 
-    `inverse` (p, p) is that of the Gram matrix. False means that the zeros are too many, or that
-    the rounds did not settle: coordinate descent has to do it.
+    `inverse` (p, p) is that of the Gram matrix. False means that there are too many zeros, or that
+    the iteration did not converge: use coordinate descent instead.
     """
     p = coef.size
     sign, zero, multiplier = np.zeros(p), np.zeros(p, np.bool_), np.zeros(p)
@@ -63,7 +64,7 @@ def solve_dense(inverse: FloatArray, j: int, penalty: float, coef: FloatArray) -
 def _turn(
     inverse: FloatArray, k: int, new: float, penalty: float, sign: FloatArray, inner: FloatArray
 ) -> None:
-    """Give coefficient k another sign, and bring `inner` up to date."""
+    """Change the sign of coefficient k and update `inner`."""
     step = penalty * (new - sign[k])
     row = inverse[k]
     for m in range(inner.size):
@@ -101,4 +102,28 @@ def _constrain(
             found[m] -= right[a] * row[m]
     for a in range(size):
         found[chosen[a]] = 0.0
+    return True
+
+
+@compiled
+def solve_positive(factor: FloatArray, right: FloatArray) -> bool:
+    """Solve in place by Cholesky `U'U`, given the upper triangle; False if it is singular."""
+    size = right.size
+    for j in range(size):
+        if factor[j, j] <= SINGULAR:
+            return False
+        root = np.sqrt(factor[j, j])
+        for k in range(j, size):
+            factor[j, k] /= root
+        right[j] /= root
+        # Along rows, so that the innermost loops run over neighbours in memory.
+        for i in range(j + 1, size):
+            share = factor[j, i]
+            right[i] -= share * right[j]
+            for k in range(i, size):
+                factor[i, k] -= share * factor[j, k]
+    for j in range(size - 1, -1, -1):
+        for k in range(j + 1, size):
+            right[j] -= factor[j, k] * right[k]
+        right[j] /= factor[j, j]
     return True

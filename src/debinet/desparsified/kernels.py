@@ -1,10 +1,10 @@
-"""Lasso problems that share one Gram matrix: coordinate descent on an active set.
+"""Lasso problems that share a Gram matrix: coordinate descent on an active set.
 
-All minimise `t'Gt/2 - c't + penalty |t|_1`, the Lasso of scikit-learn's scale when `G = X'X/n` and
+All minimize `t'Gt/2 - c't + penalty |t|_1`, the Lasso on scikit-learn's scale when `G = X'X/n` and
 `c = X'y/n`. For a nodewise regression `c` is a row of G and that coordinate stays zero.
 """
 
-# Compiled loops take arrays to fill, one by one: records would have to be taken apart first.
+# Compiled loops take single arrays to fill: numba cannot take records.
 # ruff: noqa: PLR0917
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ from __future__ import annotations
 import numpy as np
 
 from debinet.desparsified.compiled import compiled
-from debinet.desparsified.dense import solve_dense
-from debinet.desparsified.positive import solve_positive
+from debinet.desparsified.dense import solve_dense, solve_positive
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
-# Columns have unit variance, so these are shares of a standard deviation: the first far below what
-# any standard error can show and far above rounding, the second enough to compare penalties.
+# Columns have unit variance, so these are shares of a standard deviation: the first is far below
+# any standard error and far above rounding, the second is enough to compare penalties.
 TOLERANCE = 1e-9
 ROUGH = 1e-5
-# Coordinate descent is quick or very slow; after this many sweeps the face is solved directly.
+# Coordinate descent is either fast or very slow; after so many sweeps the face is solved directly.
 SWEEPS = 200
-# Picking one number costs as much as going through this many in a row.
+# Indexed access to one number costs as much as sequential access to so many.
 DENSE = 4
 ROUNDS = 500
-# A penalty is relaxed far enough when it is this share above what is wanted.
+# A penalty is relaxed enough when it is within this share of its target.
 STEP = 0.01
-# Theory's penalties carry a factor sqrt(2) for safety when they choose columns; a projection needs
-# none, and without it intervals of large coefficients cover (`tests/simulation`).
+# Theory's penalties have a safety factor of sqrt(2) for selecting columns; a projection does not
+# need it, and without it intervals of large coefficients cover (`tests/simulation`).
 RELAXED = 0.7071067811865476
 
 
@@ -42,7 +41,7 @@ def solve_lasso(
     gradient: FloatArray,
     tolerance: float,
 ) -> bool:
-    """Minimise in place, starting at `coef` (p,); `gradient` (p,) becomes `target - gram coef`.
+    """Minimize in place, starting at `coef` (p,); `gradient` (p,) becomes `target - gram coef`.
 
     The coordinate `fixed` stays zero (-1 for none). Returns whether the optimality conditions hold
     to ten times the tolerance.
@@ -109,8 +108,8 @@ def _descend(
 ) -> bool:
     """Cyclic coordinate descent over `chosen[:size]`; `local` (p,) is scratch for the gradient.
 
-    The gradient is kept for the chosen coordinates, or, once they are many, for all: neighbours in
-    memory are several times faster than picked ones.
+    The gradient is kept for the chosen coordinates or, once they are many, for all: sequential
+    access to memory is several times faster than indexed access.
     """
     p = coef.size
     dense = DENSE * size > p
@@ -142,8 +141,8 @@ def _descend(
 def _solve_face(gram: FloatArray, target: FloatArray, penalty: float, coef: FloatArray) -> None:
     """Solve exactly for the coefficients that are not zero, with the signs that they have.
 
-    Where a sign would change, go as far as the first such zero, which still lowers the objective.
-    Leaves `coef` as it is if the face is singular.
+    If a sign would change, stop at the first such zero, which still lowers the objective. `coef` is
+    unchanged if the face is singular.
     """
     support = np.nonzero(coef)[0]
     a = support.size
@@ -193,9 +192,9 @@ def regress_columns(
     sizes: IntArray,
     done: BoolArray,
 ) -> None:
-    """Regress columns on all others; what is left of column `first + i` goes to `Z[i]`.
+    """Regress columns on all others; the residual of column `first + i` goes to `Z[i]`.
 
-    X (p, n) holds the columns as rows, Z (m, n) a block of what is left of them. With an
+    X (p, n) holds the columns as rows, Z (m, n) a block of their residuals. With an
     `allowance` above 1, each penalty is relaxed, in place. `inverse` is that of `gram`, or empty.
     """
     p = gram.shape[0]
@@ -236,12 +235,11 @@ def _relax(
     trial: FloatArray,
     gradient: FloatArray,
 ) -> None:
-    """Lower `penalty` (1,), and solve again from `coef`, until bias or variance says stop.
+    """Lower `penalty` (1,) and solve again from `coef`, as long as the variance allows.
 
-    What is left of column j is correlated with another one by at most `penalty / tau`, tau its
-    standard deviation, and that correlation is what bias comes through: it is brought down to
-    `RELAXED` times the penalty that was asked for, unless the variance grows beyond `allowance`
-    times what it was.
+    What is left of column j has a correlation of at most `penalty / tau` with any other column, tau
+    its standard deviation, and bias is proportional to that correlation: it is reduced to `RELAXED`
+    times the given penalty, unless the variance would grow by more than the factor `allowance`.
     """
     asked = RELAXED * penalty[0]
     trial[:] = coef

@@ -1,4 +1,4 @@
-"""Nodewise regressions: what is left of each column once the others are partialled out."""
+"""Nodewise regressions: the residual of each column after a Lasso on all others."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from debinet.data.folds import Fold
 from debinet.desparsified import penalties
-from debinet.desparsified.design import Design
-from debinet.desparsified.training import Fold, training_gram
+from debinet.desparsified.gram import training_gram
 from debinet.desparsified.workers import in_blocks
 from debinet.exceptions import CollinearError, OptionError
 from debinet.protocols import BoolArray, FloatArray, IntArray
+from debinet.selection.problem import LinearProblem
 
 WORDS = ("quantile", "universal", "cv")
 # How much more variance the relaxed projection may have, as in the R package hdi.
@@ -21,7 +22,7 @@ ALLOWANCE = {"exact": 0.0, "relaxed": 1.25}
 LEAST_LEFT = 1e-12
 GRID = 12
 # Coefficients of noise are of the order 1/sqrt(n): penalties below this share of it leave most of
-# them, and with clearly fewer columns than rows the inverse Gram matrix then pays.
+# them nonzero, and with clearly fewer columns than rows the inverse Gram matrix is then faster.
 SMALL = 0.2
 MOST_COLUMNS = 0.9
 
@@ -39,7 +40,7 @@ class Projection:
     penalties : FloatArray of shape (p,)
         One per column.
     sizes : IntArray of shape (p,)
-        Number of other columns that each was regressed on, that is, not zero.
+        Number of nonzero coefficients of each regression.
     done : BoolArray of shape (p,)
         Whether the solver met the optimality conditions.
     """
@@ -52,7 +53,7 @@ class Projection:
 
 
 def project(
-    design: Design, gram: FloatArray, each: FloatArray, projection: str, n_jobs: int | None
+    problem: LinearProblem, gram: FloatArray, each: FloatArray, projection: str, n_jobs: int | None
 ) -> Projection:
     """Regress each column on all others, with penalties `each` of shape (p,)."""
     from debinet.desparsified.kernels import regress_columns
@@ -61,17 +62,16 @@ def project(
         raise OptionError(
             f"projection to be one of {list(ALLOWANCE)}", repr(projection), "Use 'exact'."
         )
-    p = design.p
-    left, used = np.empty_like(design.X), each.copy()
-    sizes, done = np.zeros(p, np.int64), np.zeros(p, np.bool_)
-
-    inverse = _useful_inverse(gram, each, design.n)
+    columns = problem.X.T
+    left, used = np.empty_like(columns), each.copy()
+    sizes, done = np.zeros(problem.p, np.int64), np.zeros(problem.p, np.bool_)
+    inverse = _useful_inverse(gram, each, problem.n)
 
     def work(block: slice) -> None:
         regress_columns(
             gram,
             inverse,
-            design.X,
+            columns,
             used[block],
             ALLOWANCE[projection],
             block.start,
@@ -80,9 +80,9 @@ def project(
             done[block],
         )
 
-    in_blocks(work, p, n_jobs)
-    inner = np.einsum("ij,ij->i", left, design.X)
-    _require_something_left(np.einsum("ij,ij->i", left, left) / design.n, design.names)
+    in_blocks(work, problem.p, n_jobs)
+    inner = np.einsum("ij,ij->i", left, columns)
+    _require_something_left(np.einsum("ij,ij->i", left, left) / problem.n, problem.names)
     left /= inner[:, None]
     return Projection(left, 1 / inner, used, sizes, done)
 
@@ -96,34 +96,34 @@ def _useful_inverse(gram: FloatArray, each: FloatArray, n: int) -> FloatArray:
 
 
 def nodewise_penalties(
-    rule: Any, design: Design, gram: FloatArray, folds: tuple[Fold, ...], n_jobs: int | None
+    rule: Any, problem: LinearProblem, gram: FloatArray, folds: tuple[Fold, ...], n_jobs: int | None
 ) -> FloatArray:
-    """Return one penalty per column, of shape (p,), by the rule the user named."""
-    n, p = design.n, design.p
+    """Return one penalty per column, of shape (p,), by the user's rule."""
+    n, p = problem.n, problem.p
     if isinstance(rule, str) and rule in {"universal", "quantile"}:
         return np.full(p, getattr(penalties, rule)(n, p))
     if isinstance(rule, str) and rule == "cv":
-        return np.full(p, _cross_validated(design, gram, folds, n_jobs))
+        return np.full(p, _cross_validated(problem, gram, folds, n_jobs))
     return np.full(p, penalties.require_positive(rule, "nodewise", WORDS))
 
 
 def _cross_validated(
-    design: Design, gram: FloatArray, folds: tuple[Fold, ...], n_jobs: int | None
+    problem: LinearProblem, gram: FloatArray, folds: tuple[Fold, ...], n_jobs: int | None
 ) -> float:
     """Return the one penalty with the least held-out error, summed over all columns."""
     from debinet.desparsified.kernels import regress_paths
 
-    largest = penalties.universal(design.n, design.p)
+    largest = penalties.universal(problem.n, problem.p)
     grid = np.geomspace(1.5 * largest, largest / 5, GRID)
-    errors = np.zeros((design.p, GRID))
+    errors = np.zeros((problem.p, GRID))
     for fold in folds:
-        training, mean = training_gram(design.X, gram, fold)
-        held = np.ascontiguousarray(design.X[:, fold.held]) - mean[:, None]
+        training, mean = training_gram(problem.X, gram, fold)
+        held = np.ascontiguousarray(problem.X.T[:, fold.test]) - mean[:, None]
 
         def work(block: slice, training: FloatArray = training, held: FloatArray = held) -> None:
             regress_paths(training, held, grid, block.start, errors[block])
 
-        in_blocks(work, design.p, n_jobs)
+        in_blocks(work, problem.p, n_jobs)
     return float(grid[errors.sum(axis=0).argmin()])
 
 

@@ -13,13 +13,13 @@ from debinet.exceptions import OptionError
 def universal(n: int, p: int) -> float:
     """`sqrt(2 log(p) / n)`: above all correlations with noise, with probability near one.
 
-    One column has nothing to be chosen from; two are the least that a penalty is defined for.
+    For one column the penalty of two is used, as it is not defined for one.
     """
     return float(np.sqrt(2 * np.log(max(p, 2)) / n))
 
 
 def quantile(n: int, p: int) -> float:
-    """Penalty of Sun and Zhang (2013), smaller than the universal one and enough for p columns.
+    """Penalty of Sun and Zhang (2013), smaller than the universal one but enough for p columns.
 
     `sqrt(2) L(k/p)` with `L(t) = Q(1 - t) / sqrt(n)`, Q the normal quantile function, and k the
     solution of `k = L(k/p)^4 + 2 L(k/p)^2` for n = 1.
@@ -35,7 +35,7 @@ def quantile(n: int, p: int) -> float:
 
 
 def require_positive(value: Any, name: str, words: tuple[str, ...]) -> float:
-    """Return a number above zero, or say which words would do as well."""
+    """Return a positive number; the error names the words that are allowed as well."""
     number = isinstance(value, int | float | np.integer | np.floating)
     if number and not isinstance(value, bool) and 0 < value < np.inf:
         return float(value)

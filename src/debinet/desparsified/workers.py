@@ -1,4 +1,4 @@
-"""Spread rows of a compiled computation over threads."""
+"""Threads for a compiled computation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from joblib import Parallel, cpu_count, delayed
 
 from debinet.exceptions import OptionError
 
-# Blocks small enough that threads finish together, large enough that starting one costs nothing.
+# Small enough for threads to finish together, large enough to make starting one cheap.
 BLOCK = 32
 
 
 def in_blocks(work: Callable[[slice], object], count: int, n_jobs: int | None) -> None:
-    """Call `work` on slices that make up `range(count)`, in threads.
+    """Call `work`, in threads, on slices that make up `range(count)`.
 
-    The blocks do not depend on the number of threads, so neither does what is computed.
+    The blocks, and with them the result, do not depend on the number of threads.
     """
     blocks = [slice(k, min(k + BLOCK, count)) for k in range(0, count, BLOCK)]
     Parallel(n_jobs=thread_count(n_jobs), backend="threading")(

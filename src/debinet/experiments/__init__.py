@@ -1,4 +1,4 @@
-"""Simulations as data, and the paper's tables and figures as such simulations."""
+"""Simulations as data; the paper's tables and figures are such simulations."""
 
 from debinet.experiments.assess import Fit
 from debinet.experiments.comparison import Comparison, Metric, Published, compare
@@ -6,7 +6,7 @@ from debinet.experiments.paper.reproduce import NAMES, Reproduced, Running, repr
 from debinet.experiments.plan import Cell, Design, Experiment, Method
 from debinet.experiments.results import Results
 from debinet.experiments.running import run_experiment
-from debinet.experiments.samples import Sample, draw_sample
+from debinet.experiments.samples import SimulatedSample, draw_sample
 from debinet.experiments.toml_plan import read_experiment
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "Reproduced",
     "Results",
     "Running",
-    "Sample",
+    "SimulatedSample",
     "compare",
     "draw_sample",
     "read_experiment",

@@ -1,4 +1,4 @@
-"""Figures of a fit whose truth is known."""
+"""Errors and coverage of a fit whose truth is known."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pandas as pd
 from sklearn.base import clone
 
 from debinet.experiments.plan import Values
-from debinet.experiments.samples import Sample
+from debinet.experiments.samples import SimulatedSample
 from debinet.inference.result import Inference
 from debinet.protocols import FloatArray
 
 
-def estimation_figures(coef: pd.Series, truth: pd.Series) -> dict[str, float]:
+def estimation_errors(coef: pd.Series, truth: pd.Series) -> dict[str, float]:
     """Return the mean squared error and mean error of coefficients, and how many there are.
 
-    Only coefficients whose truth is known count: a control that was selected has none.
+    Only coefficients with a known truth count: a selected control has none.
     """
     known = coef.index.intersection(truth.index, sort=False)
     errors = coef[known] - truth[known]
@@ -29,8 +29,8 @@ def estimation_figures(coef: pd.Series, truth: pd.Series) -> dict[str, float]:
     }
 
 
-def interval_figures(bounds: pd.DataFrame, truth: pd.Series) -> dict[str, float]:
-    """Return the share of intervals that cover, and their mean width, where truth is known."""
+def interval_metrics(bounds: pd.DataFrame, truth: pd.Series) -> dict[str, float]:
+    """Return coverage and mean width of the intervals whose truth is known."""
     bounds = bounds.loc[bounds.index.intersection(truth.index, sort=False)]
     wanted = truth[bounds.index]
     covers = (bounds["lower"] <= wanted) & (wanted <= bounds["upper"])
@@ -40,8 +40,10 @@ def interval_figures(bounds: pd.DataFrame, truth: pd.Series) -> dict[str, float]
     }
 
 
-def prediction_figures(fitted: FloatArray, new: FloatArray, sample: Sample) -> dict[str, float]:
-    """Return the mean squared errors of the rows fitted and of new rows."""
+def prediction_errors(
+    fitted: FloatArray, new: FloatArray, sample: SimulatedSample
+) -> dict[str, float]:
+    """Return the mean squared errors of the fitted rows and of new rows."""
     return {
         "train": float(np.mean((fitted - sample.y.to_numpy()) ** 2)),
         "test": float(np.mean((new - sample.y_new.to_numpy()) ** 2)),
@@ -50,23 +52,23 @@ def prediction_figures(fitted: FloatArray, new: FloatArray, sample: Sample) -> d
 
 @dataclass(frozen=True)
 class Fit:
-    """A method: fit a model to a sample, compare coefficients, intervals and predictions.
+    """A method: fit a model to a sample and assess coefficients, intervals and predictions.
 
     Attributes
     ----------
     model : PartiallyLinear, DebiNet or DebiasedLasso
-        Cloned, given the seed and fitted; treatments `()` are those whose truth is known.
+        Cloned, given the seed and fitted; treatments `()` are the columns with a known truth.
     vcov : str or None
         Covariance of the intervals, the model's own if None.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     """
 
     model: Any
     vcov: str | None = None
     level: float = 0.95
 
-    def fit(self, sample: Sample, seed: int) -> Any:
+    def fit(self, sample: SimulatedSample, seed: int) -> Any:
         """Return the fitted model."""
         model = clone(self.model).set_params(random_state=seed)
         if getattr(model, "treatments", None) == ():
@@ -74,16 +76,16 @@ class Fit:
         return model.fit(sample.X, sample.y)
 
     def result(self, model: Any) -> Inference:
-        """Return the result of a fitted model with the covariance asked for."""
+        """Return the result of a fitted model, with covariance `vcov`."""
         result: Inference = model.result_
         return result if self.vcov is None else result.with_vcov(self.vcov)
 
-    def __call__(self, sample: Sample, seed: int) -> Values:
-        """Return the figures of one replication."""
+    def __call__(self, sample: SimulatedSample, seed: int) -> Values:
+        """Return the metrics of one replication."""
         model = self.fit(sample, seed)
         result = self.result(model)
         return {
-            **estimation_figures(result.coef, sample.truth),
-            **interval_figures(result.confint(self.level), sample.truth),
-            **prediction_figures(model.predict(sample.X), model.predict(sample.X_new), sample),
+            **estimation_errors(result.coef, sample.truth),
+            **interval_metrics(result.confint(self.level), sample.truth),
+            **prediction_errors(model.predict(sample.X), model.predict(sample.X_new), sample),
         }

@@ -1,4 +1,4 @@
-"""Run one cell: draw its data, run its method, and turn whatever happens into a record."""
+"""One cell: draw its data, run its method, and record what happens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from importlib import import_module
 from threading import Lock
 from typing import Any
@@ -17,25 +16,25 @@ from typing import Any
 from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 
-from debinet.experiments.plan import Cell, Design
+from debinet.experiments.plan import Cell
 from debinet.experiments.store import Record
 
 _WARNINGS_KEPT = 5
 _FAILURE_LENGTH = 500
 
 
-# Threads, and warnings to be caught, are settings of the whole process.
+# Numbers of threads and caught warnings are settings of the whole process.
 _LOCK = Lock()
 
 
 def run_cell(cell: Cell, token: str = "") -> Record:
-    """Return the figures of a cell, or the reason why there are none.
+    """Return the values of a cell, or the reason why there are none.
 
     Parameters
     ----------
     cell : Cell
     token : str
-        The same for all cells of one run: data are not carried over from one to the next.
+        The same for all cells of a run; data are not carried over to another run.
     """
     with _LOCK:
         return _run(cell, token)
@@ -48,7 +47,7 @@ def _run(cell: Cell, token: str) -> Record:
         warnings.simplefilter("always")
         start = time.perf_counter()
         try:
-            data = pickle.loads(_drawn(_Drawing(cell, token)))
+            data = _draw(cell, token)
             start = time.perf_counter()
             values = _checked(cell.method.run(data, cell.method_seed))
         except Exception as error:
@@ -67,41 +66,33 @@ def _run(cell: Cell, token: str) -> Record:
     )
 
 
-class _Drawing:
-    """A design and a seed that are equal to others of the same text."""
-
-    def __init__(self, cell: Cell, token: str) -> None:
-        self.design: Design = cell.design
-        self.seed = cell.data_seed
-        self._key = (token, cell.design.text, self.seed)
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Drawing) and self._key == other._key
+# The methods of a replication run one after the other, so one draw at a time is enough. Each gets
+# a copy of its own, so that none can change the data of the next.
+_LAST_DRAW: dict[tuple[str, str, int], bytes] = {}
 
 
-# The methods of a replication stand together, so one drawing at a time is enough. Each gets a copy
-# of its own, so that none can change what the next one sees.
-@lru_cache(maxsize=1)
-def _drawn(drawing: _Drawing) -> bytes:
-    return pickle.dumps(drawing.design.draw(drawing.seed), protocol=pickle.HIGHEST_PROTOCOL)
+def _draw(cell: Cell, token: str) -> Any:
+    key = (token, cell.design.text, cell.data_seed)
+    if key not in _LAST_DRAW:
+        _LAST_DRAW.clear()
+        _LAST_DRAW[key] = pickle.dumps(
+            cell.design.draw(cell.data_seed), protocol=pickle.HIGHEST_PROTOCOL
+        )
+    return pickle.loads(_LAST_DRAW[key])
 
 
 @contextmanager
 def _one_thread(requires: tuple[str, ...]) -> Iterator[None]:
     """Run on one thread, so that the last digits do not depend on the number of workers.
 
-    What brings threads of its own has to be loaded before they can be limited; estimators that
-    would share their work with the workers of the experiment (as forests do with Dask's) do it
-    alone.
+    Packages with threads of their own must be loaded before these can be limited. Estimators that
+    would use the workers of the experiment (as forests use Dask's) run alone.
     """
     for name in requires:
         try:
             import_module(name)
         except ImportError:
-            continue  # the method says itself what is missing
+            continue  # the method itself raises an error
     with threadpool_limits(limits=1), parallel_config(backend="sequential"), _one_torch_thread():
         yield
 

@@ -1,4 +1,4 @@
-"""Our figures beside published ones: means over replications, Monte Carlo errors, verdicts."""
+"""Our values beside published ones: means over replications, Monte Carlo errors, verdicts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from debinet.protocols import FloatArray
 
 Statistic = Literal["mean", "median", "sd"]
 Verdict = Literal["same", "better", "worse", "differs", ""]
-# A gap that chance alone would exceed this rarely is not put down to it: three standard errors.
+# A difference is not due to chance if chance exceeds it with this probability: three errors.
 _CHANCE = 0.0027
 
 
@@ -32,13 +32,13 @@ class Metric:
     label : str
         In print.
     column : str
-        The figure of every replication that it sums up.
+        The value of every replication that it summarizes.
     statistic : "mean", "median" or "sd"
         Over replications.
     target : float or None
-        What is best: 0 for errors, the level for coverage, None if nothing is.
+        The best value: 0 for errors, the level for coverage, None if there is none.
     form : str
-        Format of its figures.
+        Format of its values.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Metric:
 
 @dataclass(frozen=True)
 class Published:
-    """A printed figure.
+    """A printed value.
 
     Attributes
     ----------
     text : str
-        As it is printed: its last digit says how far it is rounded.
+        As printed: its last digit shows how it is rounded.
     sd : float or None
         Printed standard deviation over runs.
     """
@@ -92,15 +92,15 @@ class Comparison:
     metrics : tuple of Metric
         Its columns.
     published : mapping
-        Printed figures by (design, method) and metric; a design of "" stands for all.
+        Printed values by (design, method) and metric; a design of "" means all designs.
     runs : int
-        Replications behind the printed figures.
+        Replications behind the printed values.
     against : mapping
-        Rows of our own, and the printed row that each is judged by.
+        Our own rows, and the printed row that each is compared with.
     notes : tuple of str
         Below the table.
     judged : bool
-        Whether the experiment is the published one, so that verdicts make sense.
+        Whether the experiment is the published one, so that it has verdicts.
     seconds : mapping
         Printed seconds per run by (design, method).
     needs : callable
@@ -119,7 +119,7 @@ class Comparison:
     needs: Callable[[], Any] = dict
 
     def printed(self, design: str, method: str) -> Mapping[str, Published]:
-        """Return the printed figures that a row is judged by."""
+        """Return the printed values that a row is compared with."""
         row = self.against.get(method, method)
         return self.published.get((design, row)) or self.published.get(("", row), {})
 
@@ -143,7 +143,7 @@ class Estimate(NamedTuple):
 def compare(comparison: Comparison, results: Results) -> pd.DataFrame:
     """Return a row per design, method and metric.
 
-    Columns: design, method, metric, paper (the printed figure, a text), ours, error (its Monte
+    Columns: design, method, metric, paper (the printed value, a text), ours, error (its Monte
     Carlo error), runs (replications without failure), failures, verdict.
     """
     frame = results.to_frame()
@@ -190,12 +190,12 @@ def sum_up(values: FloatArray, statistic: Statistic) -> Estimate:
 
 
 def judge(ours: Estimate, paper: Published | None, paper_runs: int, metric: Metric) -> Verdict:
-    """Say how a figure stands to a printed one.
+    """Compare a value with a printed one.
 
-    `"same"` is a gap that chance exceeds in 0.3 % of comparisons (t distribution of our runs), plus
-    half a unit of the last printed digit. Where the paper prints no spread, its runs are taken to
-    spread as ours. Where our runs do not tell how far they spread, there is no verdict but on
-    figures that are equal as printed.
+    `"same"` is a difference that chance exceeds in 0.3 % of comparisons (t distribution of our
+    runs), plus half a unit of the last printed digit. If the paper prints no standard deviation,
+    that of our runs is used. If our runs do not have one, only values that are equal as printed get
+    a verdict.
     """
     if paper is None or not math.isfinite(ours.value):
         return ""

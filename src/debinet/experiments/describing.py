@@ -1,4 +1,4 @@
-"""Texts that tell definitions apart and are the same in every process: what cells are known by."""
+"""Texts that identify definitions and are the same in every process: the keys of cells."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from debinet.exceptions import OptionError
 
 
 def describe(value: Any) -> str:
-    """Return a text of a value and all it is made of.
+    """Return a text that describes a value and all its parts.
 
-    Estimators are described by their parameters, functions by their names: what a function does is
-    not part of it.
+    Estimators are described by their parameters, functions by their names, not by their code.
     """
     if isinstance(value, (np.ndarray, pd.DataFrame, pd.Series)):
         return _array(value)
@@ -44,7 +43,7 @@ def _container(value: Any) -> str:
 
 
 def _parts(value: Any) -> dict[str, Any] | None:
-    """Return what an object is made of, if it says so."""
+    """Return the parts of a dataclass or estimator, None for anything else."""
     if is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     if hasattr(value, "get_params"):
@@ -56,7 +55,7 @@ def _parts(value: Any) -> dict[str, Any] | None:
 def _name(thing: Any) -> str:
     if "<lambda>" in thing.__qualname__:
         raise OptionError(
-            "functions with names, by which results are found again",
+            "functions with names, by which stored results are found",
             f"a lambda in {thing.__module__}",
             "Write it as def.",
         )
@@ -76,7 +75,7 @@ def _plain(value: Any) -> str:
         raise OptionError(
             "values that can be described in another process: numbers, texts, estimators, "
             "dataclasses, functions with names",
-            f"{type(value).__name__}, of which only an address is known",
+            f"{type(value).__name__}, which shows only its address",
             "Give its class a __repr__, or make it a dataclass.",
         )
     return text

@@ -1,4 +1,4 @@
-"""Estimators from names and options, as a TOML file can have them; nothing else can be made."""
+"""Estimators from names and options in a TOML file; nothing else can be made."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from debinet.exceptions import OptionError
 
 
 def build(value: Any) -> Any:
-    """Return what a value of the file stands for.
+    """Return what a value of the file means.
 
     A table with one capitalized key, such as `{ Lasso = { penalty = 0.1 } }`, is an estimator;
-    lists and tables are built through.
+    lists and tables are read element by element.
     """
     if isinstance(value, Mapping):
         (name, *others) = value or ("",)
@@ -46,7 +46,7 @@ def estimator(name: str, options: Any) -> Any:
 
 
 def construct(make: Any, options: Mapping[str, Any]) -> Any:
-    """Call a class or function with options that it has.
+    """Call a class or function with options that it knows.
 
     `false` stands for None, which TOML does not have, where the option is not a switch. Seeds come
     from names; `memory` names a folder of pickled objects, which could hold any code.
@@ -72,13 +72,13 @@ def construct(make: Any, options: Mapping[str, Any]) -> Any:
         raise OptionError(
             f"options that {make.__name__} can use, and all that it needs",
             f"{type(error).__name__}: {error}",
-            "Look its options up.",
+            "See its documentation.",
         ) from error
 
 
 @cache
 def known_classes() -> dict[str, Any]:
-    """Return the classes by name; this library's count where scikit-learn has the same name."""
+    """Return the classes by name; if a name is in both, this library's."""
     from sklearn.utils import all_estimators
 
     own = {name: getattr(debinet, name) for name in debinet.__all__ if name[0].isupper()}

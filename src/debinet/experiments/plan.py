@@ -1,4 +1,4 @@
-"""An experiment as data: designs, methods, and how often each is drawn and run."""
+"""An experiment as data: designs, methods and the number of replications."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Design:
     make : callable
         `make(**options, random_state=seed)` returns the data, in any form the methods understand.
     options : mapping
-        What `make` is called with.
+        Arguments of `make`.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Design:
 
     @cached_property
     def text(self) -> str:
-        """What decides the data, as text."""
+        """What determines the data, as text."""
         return f"{self.name}: {describe(self.make)}({describe(self.options)})"
 
 
@@ -52,8 +52,8 @@ class Method:
     name : str
         Its name in tables and in the seeds.
     run : callable
-        `run(data, seed)` returns the figures of one replication by name. A dataclass, a partial
-        or a function of a module: it travels to worker processes.
+        `run(data, seed)` returns the values of one replication by name. A dataclass, a partial
+        or a function of a module, as it is sent to worker processes.
     designs : tuple of str or None
         Names of the designs it is run on; all if None.
     requires : tuple of str
@@ -67,7 +67,7 @@ class Method:
 
     @cached_property
     def text(self) -> str:
-        """What decides the figures, as text."""
+        """What determines the values, as text."""
         return f"{self.name}: {describe(self.run)}"
 
 
@@ -82,7 +82,7 @@ class Experiment:
     designs : tuple of Design
     methods : tuple of Method
     runs : int
-        Replications, unless the run says otherwise.
+        Number of replications, unless the run gives another.
     """
 
     name: str
@@ -105,11 +105,11 @@ class Experiment:
                 raise OptionError(
                     f"method {method.name!r} to name designs of the experiment ({_list(known)})",
                     _list(strange),
-                    "Name the method's designs as the experiment names them.",
+                    "Use the names that the experiment gives its designs.",
                 )
 
     def cells(self, runs: int, seed: int) -> Iterator[Cell]:
-        """Return every cell; the methods of one replication stand together."""
+        """Return every cell; the methods of a replication follow each other."""
         for design in self.designs:
             methods = [m for m in self.methods if m.designs is None or design.name in m.designs]
             for replication in range(runs):
@@ -129,7 +129,7 @@ class Cell:
     replication : int
         Counted from 0.
     seed : int
-        Of the whole experiment.
+        Seed of the whole experiment.
     """
 
     experiment: str
@@ -145,26 +145,26 @@ class Cell:
 
     @property
     def method_seed(self) -> int:
-        """One of the method's own."""
+        """Different for every method."""
         names = (self.experiment, self.design.name, self.replication, self.method.name)
         return named_seed(self.seed, *names)
 
     @cached_property
     def key(self) -> str:
-        """Digest of all that decides the figures, apart from the code itself."""
+        """Digest of all that determines the values, except the code itself."""
         parts = (self.experiment, self.design.text, self.method.text, self.replication, self.seed)
         return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:24]
 
 
 def _require_names(what: str, names: list[str]) -> None:
     if not names:
-        raise OptionError(f"at least one of {what}", "none", f"Give the experiment {what}.")
+        raise OptionError(f"one or more {what}", "none", f"Add some {what}.")
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise OptionError(
-            f"{what} with names of their own",
+            f"{what} with different names",
             f"{_list(twice)} more than once",
-            "Seeds come from names: give each one its own.",
+            "Seeds come from names: give each one a different name.",
         )
 
 

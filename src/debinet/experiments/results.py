@@ -26,7 +26,7 @@ class Results:
     experiment : Experiment
     records : tuple of Record
     broken : int
-        Lines of the store that could not be read, and were computed again.
+        Lines of the store that could not be read; their cells were computed again.
     """
 
     experiment: Experiment
@@ -34,7 +34,7 @@ class Results:
     broken: int = 0
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per cell: design, method, replication, the figures, failure."""
+        """Return a row per cell: design, method, replication, the values, failure."""
         rows = [
             {
                 "design": record.design,
@@ -46,8 +46,8 @@ class Results:
             for record in self.records
         ]
         frame = pd.DataFrame(rows)
-        figures = [name for name in frame.columns if name not in {*_KEYS, "failure"}]
-        return frame[[*_KEYS, *figures, "failure"]]
+        values = [name for name in frame.columns if name not in {*_KEYS, "failure"}]
+        return frame[[*_KEYS, *values, "failure"]]
 
     def seconds(self) -> pd.DataFrame:
         """Return a row per cell with the seconds its method took."""
@@ -75,14 +75,14 @@ class Results:
 
     @property
     def failures(self) -> tuple[Record, ...]:
-        """Cells that have a reason in place of figures."""
+        """Cells with a reason in place of values."""
         return tuple(record for record in self.records if record.failure is not None)
 
 
 def by_word(values: Mapping[str, float], words: Sequence[str]) -> pd.DataFrame:
-    """Return figures named "x1 coef", "x1 lower", ... with a row per name, a column per word.
+    """Return values named "x1 coef", "x1 lower", ... with a row per name, a column per word.
 
-    For methods that return more than a handful of figures, such as intervals or losses.
+    For methods that return more than a handful of values, such as intervals or losses.
     """
     rows: dict[str, dict[str, float]] = {}
     for key, value in values.items():

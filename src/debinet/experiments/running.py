@@ -1,4 +1,4 @@
-"""Run an experiment: what is stored is not run again, what is run is stored at once."""
+"""Run an experiment: stored cells are not run again, and finished ones are stored at once."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def run_experiment(
     runs : int, optional
         Replications; the experiment's own number if left out. More runs add to what is there.
     workers : int
-        Processes; with `backend="dask"`, cells that wait at the active client.
+        Processes; with `backend="dask"`, cells submitted to the active client at a time.
     backend : "processes" or "dask"
     seed : int
         Root of all seeds.
     retry : bool
-        Run cells again that are stored as failed. Those that failed for want of a package or of
-        data are run again anyway.
+        Run cells again that are stored as failed. Those that failed because a package or data
+        were missing are always run again.
     progress : bool
         Show a bar with the time left.
 
@@ -71,8 +71,8 @@ def run_experiment(
     records = {cell.key: kept[cell.key] for cell in cells if cell.key in kept}
     missing = [cell for cell in cells if cell.key not in records]
     with warnings.catch_warnings(), Appending(store) as out:
-        # joblib replaces workers that grow, and warns of it from a thread of its own. Where
-        # warnings are errors that thread would die, and everybody would wait for ever.
+        # joblib replaces workers whose memory grows, and warns of it from a thread. Where warnings
+        # are errors, that thread would die and the run would wait for ever.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
         finished = _finished(missing, workers, backend)
         for record in _bar(finished, len(records), len(cells), experiment.name, show=progress):
@@ -84,18 +84,15 @@ def run_experiment(
 
 
 def _again(record: Record, retry: bool) -> bool:
-    """Whether a stored cell is to be run again: what was missing may be there now."""
+    """Return whether to run a stored cell again: what was missing may be there now."""
     if record.failure is None:
         return False
     return retry or record.failure.startswith(_ENVIRONMENT)
 
 
 def _finished(cells: list[Cell], workers: int, backend: Backend) -> Iterator[Record]:
-    """Return records in the order in which they are done."""
+    """Yield records in the order in which they are finished."""
     token = uuid4().hex
-    if workers == 1 and backend != "dask":
-        yield from (run_cell(cell, token) for cell in cells)
-        return
     waiting = {cell.key: cell for cell in cells}
     while waiting:
         try:

@@ -10,7 +10,7 @@ import pandas as pd
 from debinet.data.designs import Simulated
 
 
-class Sample(NamedTuple):
+class SimulatedSample(NamedTuple):
     """Rows to fit and new rows of the same design.
 
     Attributes
@@ -32,10 +32,10 @@ class Sample(NamedTuple):
 
 def draw_sample(
     make: Callable[..., Simulated], n: int, new: int, *, random_state: int, **options: Any
-) -> Sample:
-    """Draw n + new rows of a design and keep the last ones apart."""
+) -> SimulatedSample:
+    """Draw n + new rows of a design; the last `new` are for prediction."""
     X, y, truth = make(n=n + new, random_state=random_state, **options)
-    return Sample(
+    return SimulatedSample(
         X.iloc[:n],
         y.iloc[:n],
         X.iloc[n:].reset_index(drop=True),

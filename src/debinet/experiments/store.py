@@ -1,8 +1,8 @@
-"""What has been computed so far, on disk: one line a cell, only ever added to.
+"""The results so far, on disk: one line per cell, only appended to.
 
 A line is the checksum of its JSON text, a space, the text and a newline, written by one call and
-flushed to the disk. A process that dies leaves at most one line that its checksum does not fit;
-such lines are not read, and the next one starts afresh.
+flushed to the disk. A process that dies leaves at most one line whose checksum is wrong; such a
+line is skipped, and the next record starts a new one.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Record:
         Names.
     replication : int
     values : dict or None
-        Figures by name; None if the method failed.
+        Values by name; None if the method failed.
     failure : str or None
         Why it failed.
     seconds : float
         Time the method took.
     warnings : list of str
-        What was warned of, each text once.
+        Warnings, each text once.
     """
 
     key: str
@@ -49,14 +49,13 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredRecords:
     """What a store holds.
 
     Attributes
     ----------
     records : dict from str to Record
-        By key; the first of a key counts, or the latest if the first ones are failures that
-        were tried again.
+        By key: the first record of a key that is not a failure, or its last failure.
     broken : int
         Lines that could not be read.
     """
@@ -65,14 +64,14 @@ class Found:
     broken: int
 
 
-def read(path: Path) -> Found:
+def read(path: Path) -> StoredRecords:
     """Read all whole lines of a store; a store that is not there is empty."""
     records: dict[str, Record] = {}
     broken = 0
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        return Found({}, 0)
+        return StoredRecords({}, 0)
     except OSError as error:
         raise FileFormatError(
             f"{path} to be a readable file of results",
@@ -85,7 +84,7 @@ def read(path: Path) -> Found:
             broken += bool(line)
         elif record.key not in records or records[record.key].failure is not None:
             records[record.key] = record
-    return Found(records, broken)
+    return StoredRecords(records, broken)
 
 
 def _parse(line: bytes) -> Record | None:

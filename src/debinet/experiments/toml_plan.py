@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from debinet import datasets
+from debinet.data.options import whole_number
 from debinet.exceptions import FileFormatError, OptionError
 from debinet.experiments.assess import Fit
 from debinet.experiments.estimators import build, construct
@@ -50,7 +51,7 @@ def read_experiment(file: Path | str) -> Experiment:
         _name(plan.get("name", path.stem)),
         tuple(_design(table) for table in _tables(plan, "designs")),
         tuple(_method(table) for table in _tables(plan, "methods")),
-        _count("runs", plan.get("runs", 50)),
+        whole_number("runs", plan.get("runs", 50), 1),
     )
 
 
@@ -69,13 +70,13 @@ def _design(table: Mapping[str, Any]) -> Design:
             repr(kind),
             f"Did you mean {near[0]!r}?" if near else "Name a design of debinet.datasets.",
         )
-    new = _count("new", options.pop("new", _NEW_ROWS))
+    new = whole_number("new", options.pop("new", _NEW_ROWS), 1)
     shown = ", ".join(f"{key} = {value}" for key, value in options.items() if key != "name")
     name = str(options.pop("name", f"{kind}, {shown}" if shown else kind))
     make = makers[kind]
-    rows = {"n": _count("n", options.get("n", _default_rows(make))), "new": new}
+    rows = {"n": whole_number("n", options.get("n", _default_rows(make)), 1), "new": new}
     built = {key: tuple(v) if isinstance(v, list) else v for key, v in options.items()}
-    construct(make, {**built, "n": 10})  # a design that cannot be drawn is said so at once
+    construct(make, {**built, "n": 10})  # raises an error if it cannot be drawn
     return Design(name, partial(draw_sample, make), {**built, **rows})
 
 
@@ -90,7 +91,7 @@ def _method(table: Mapping[str, Any]) -> Method:
         raise OptionError("every method to have a name", repr(name), 'Add name = "...".')
     if kind not in MODELS:
         raise OptionError(
-            f"model to be one of {', '.join(MODELS)}", repr(kind), "The first is the default."
+            f"model to be one of {', '.join(MODELS)}", repr(kind), "Leave it out for the first."
         )
     designs = options.pop("designs", None)
     vcov, level = options.pop("vcov", None), options.pop("level", 0.95)
@@ -121,20 +122,12 @@ def _require_keys(what: str, table: Mapping[str, Any], known: set[str]) -> None:
         raise OptionError(
             f"{what} to have {', '.join(sorted(known))}",
             ", ".join(strange),
-            "Options of designs and methods stand below [[designs]] and [[methods]].",
+            "Put options of designs and methods below [[designs]] and [[methods]].",
         )
-
-
-def _count(name: str, value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise OptionError(
-            f"{name} to be a whole number of at least 1", repr(value), f"Try {name} = 50."
-        )
-    return value
 
 
 def _name(value: Any) -> str:
-    """Return a name that can be the name of a file."""
+    """Return a name that a file can have."""
     if not isinstance(value, str) or not value.strip() or set(value) & set('/\\:*?"<>|\0'):
         raise OptionError(
             "name to be a text that a file can be named", repr(value), 'For example name = "small".'

@@ -17,15 +17,14 @@ from debinet.data.same_columns import read_same_columns
 from debinet.data.tables import require_numbers
 from debinet.desparsified.bootstrap import bootstrap
 from debinet.desparsified.bootstrapped import Bootstrapped
-from debinet.desparsified.design import Design, gram_matrix, read_design
-from debinet.desparsified.lasso import LassoFit, initial_lasso
+from debinet.desparsified.gram import gram_matrix, shuffled_folds
+from debinet.desparsified.lasso import LassoFit, initial_lasso, noise_level
 from debinet.desparsified.nodewise import Projection, nodewise_penalties, project
-from debinet.desparsified.noise import noise_level
-from debinet.desparsified.training import shuffled_folds
 from debinet.inference.infer import infer
 from debinet.inference.provenance import LassoPenalties, Provenance
 from debinet.inference.regression import ResidualRegression
 from debinet.protocols import FloatArray
+from debinet.selection.problem import LinearProblem, read_problem
 
 
 class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -131,7 +130,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array or series of shape (n,)
             Outcome.
         """
-        design = read_design(X, y)
+        design = read_problem(X, y)
         seed = root_seed(self.random_state)
         folds = shuffled_folds(design.n, named_generator(seed, "folds"))
         gram = gram_matrix(design)
@@ -156,7 +155,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._design, self._lasso = design, lasso
         self.result_, self.coef_ = result, result.estimate.copy()
         self.lasso_coef_ = lasso.coef / design.scale
-        self.intercept_ = design.level - float(design.mean @ self.lasso_coef_)
+        self.intercept_ = design.mean - float(design.centre @ self.lasso_coef_)
         self.sigma_, self.penalty_ = level.sigma, lasso.penalty
         self.nodewise_penalty_ = used
         return self
@@ -206,7 +205,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _regression(
-    design: Design, lasso: LassoFit, projection: Projection, sigma: float, df: float
+    design: LinearProblem, lasso: LassoFit, projection: Projection, sigma: float, df: float
 ) -> ResidualRegression:
     """Put the estimate, on the user's scale, into the record that every covariance reads.
 

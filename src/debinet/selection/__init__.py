@@ -1,1 +1,1 @@
-"""Feature selectors: which columns of X are of interest."""
+"""Selectors: which columns of X are treatments."""

@@ -1,4 +1,4 @@
-"""The sum of absolute values, and the two ways to solve for it."""
+"""The sum of absolute values, and its two solvers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AbsoluteNorm:
         return float(np.abs(z).max())
 
     def prox(self, v: FloatArray, penalty: float) -> FloatArray:
-        """Move every value towards zero by the penalty, and not beyond."""
+        """Move every value towards zero by at most the penalty."""
         return np.asarray(v - np.clip(v, -penalty, penalty))
 
     def working_columns(
@@ -46,7 +46,7 @@ class AbsoluteNorm:
         return self
 
     def newton(self, coef: FloatArray, G: FloatArray, z: FloatArray, penalty: float) -> FloatArray:
-        """Solve for the coefficients that are not zero, signs as they are."""
+        """Solve for the nonzero coefficients, keeping their signs."""
         used = np.flatnonzero(coef)
         slope = z[used] - penalty * np.sign(coef[used])
         new = coef.copy()
@@ -74,17 +74,17 @@ class AbsoluteValues:
     def on(self, X: FloatArray, y: FloatArray) -> PathSolver:
         """Return a solver for these data.
 
-        scikit-learn's coordinate descent where columns are fewer than rows; else working sets,
-        which at n = 800, p = 3000 and 300 effects follow a path five times as fast.
+        scikit-learn's coordinate descent if there are fewer columns than rows; otherwise working
+        sets, which at n = 800, p = 3000 and 300 effects follow a path five times as fast.
         """
         n, p = X.shape
         if p < n:
-            return DescentSolver(X, y, self.l1_ratio)
+            return DescentSolver(X, y, AbsoluteNorm(), self.l1_ratio)
         return WorkingSetSolver(X, y, AbsoluteNorm(), self.l1_ratio)
 
     def level(self, X: FloatArray) -> float:
         """Return the plug-in penalty for noise of standard deviation 1.
 
-        The level of the Lasso over `l1_ratio`: the share that selects is that of the Lasso.
+        The level of the Lasso divided by `l1_ratio`: the absolute values then have the Lasso's.
         """
         return gaussian_level(X) / self.l1_ratio

@@ -1,8 +1,8 @@
-"""`AdaptiveLasso`: a second Lasso that penalizes less what the first found large."""
+"""`AdaptiveLasso`: a Lasso whose weights come from a first estimate."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from debinet.exceptions import CollinearError, InputError, LengthError, OptionEr
 from debinet.protocols import FloatArray
 from debinet.selection.absolute_norm import AbsoluteValues
 from debinet.selection.adaptive_weights import AdaptiveDescent
-from debinet.selection.problem import Problem
+from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
 from debinet.selection.tuning import read_penalty, read_positive, tune
@@ -22,22 +22,22 @@ class AdaptiveLasso(PenalizedSelector):
     """Selects the columns whose adaptive Lasso coefficients are not zero.
 
     Minimizes `|y - X t|^2 / (2 n) + penalty sum_j weight_j |t_j|`, with
-    `weight_j = 1 / |initial_j|^exponent`, in terms of standardized columns if those are, and an
-    intercept that is not penalized. Large coefficients are hardly shrunk, so fewer columns are
-    needed to make up for it. Columns whose first coefficient is zero stay out.
+    `weight_j = 1 / |initial_j|^exponent` (of standardized columns, if they are standardized) and an
+    unpenalized intercept. Large coefficients are hardly shrunk, so fewer columns are selected to
+    make up for the shrinkage. Columns whose first coefficient is zero stay out.
 
     Parameters
     ----------
     penalty : {"cv", "cv-1se", "plugin"} or float
-        As in `Lasso`. `"plugin"` is the Lasso's, to the power `1 + exponent`: then a column is
-        penalized less than by the Lasso if its first coefficient is above that penalty. The first
-        estimate is made anew for every fold of the cross-validation.
+        As in `Lasso`. `"plugin"` is the Lasso's to the power `1 + exponent`: a column is then
+        penalized less than by the Lasso if its first coefficient is above the Lasso's penalty. The
+        first estimate is computed again for every fold of the cross-validation.
     initial : {"lasso", "ols"} or array of shape (p,)
         The first estimate: a Lasso, its penalty from theory if `penalty="plugin"` and from
-        cross-validation otherwise; least squares, for fewer columns than rows; or coefficients of
-        your own, on the scale of X.
+        cross-validation otherwise; least squares, for fewer columns than rows; or given
+        coefficients, on the scale of X.
     exponent : float
-        How strongly the first estimate decides.
+        How strongly the weights depend on the first estimate.
     standardize, tol, random_state
         As in `Lasso`.
 
@@ -71,24 +71,21 @@ class AdaptiveLasso(PenalizedSelector):
         tol: float = 1e-7,
         random_state: RandomState = None,
     ) -> None:
-        self.penalty = penalty
+        super().__init__(penalty, standardize=standardize, tol=tol, random_state=random_state)
         self.initial = initial
         self.exponent = exponent
-        self.standardize = standardize
-        self.tol = tol
-        self.random_state = random_state
 
-    def _regularizer(self, problem: Problem) -> Regularizer:
+    def _regularizer(self, problem: LinearProblem) -> Regularizer:
         exponent = read_positive("exponent", self.exponent)
         if not isinstance(self.initial, str):
             given = _read_initial(self.initial, problem.scale.size)
-            return AdaptiveDescent(_Given(given * problem.scale), exponent)
+            return AdaptiveDescent(partial(_given, given * problem.scale), exponent)
         if self.initial == "ols":
             return AdaptiveDescent(_least_squares, exponent)
         if self.initial == "lasso":
             word = "plugin" if read_penalty(self.penalty) == "plugin" else "cv"
             first = tune(AbsoluteValues(), problem, word, self.tol, self.random_state)
-            return AdaptiveDescent(_FirstLasso(first.penalty, self.tol), exponent)
+            return AdaptiveDescent(partial(_first_lasso, first.penalty, self.tol), exponent)
         raise OptionError(
             "initial to be 'lasso', 'ols' or coefficients",
             repr(self.initial),
@@ -96,22 +93,13 @@ class AdaptiveLasso(PenalizedSelector):
         )
 
 
-@dataclass(frozen=True)
-class _FirstLasso:
-    penalty: float
-    tol: float
-
-    def __call__(self, X: FloatArray, y: FloatArray) -> FloatArray:
-        solver = AbsoluteValues().on(X, y)
-        return np.asarray(solver.solve(np.array([self.penalty]), self.tol).coefs[0])
+def _first_lasso(penalty: float, tol: float, X: FloatArray, y: FloatArray) -> FloatArray:
+    solver = AbsoluteValues().on(X, y)
+    return np.asarray(solver.solve(np.array([penalty]), tol).coefs[0])
 
 
-@dataclass(frozen=True)
-class _Given:
-    coef: FloatArray
-
-    def __call__(self, X: FloatArray, y: FloatArray) -> FloatArray:  # noqa: ARG002
-        return self.coef
+def _given(coef: FloatArray, X: FloatArray, y: FloatArray) -> FloatArray:  # noqa: ARG001
+    return coef
 
 
 def _least_squares(X: FloatArray, y: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The Lasso with weights that a first estimate gives."""
+"""The Lasso with weights from a first estimate."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class AdaptiveDescent:
     Attributes
     ----------
     initial : callable
-        Centred X (n, p) and y (n,) to first coefficients (p,). It is asked anew for every set of
-        rows, so cross-validation is honest about the first estimate as well.
+        Maps centred X (n, p) and y (n,) to first coefficients (p,). It is called for every set of
+        rows, so cross-validation covers the first estimate as well.
     exponent : float
         Positive.
     """
@@ -39,7 +39,7 @@ class AdaptiveDescent:
 
     @property
     def degree(self) -> float:
-        """The power of the Lasso's plug-in penalty that is this one's.
+        """The power of the Lasso's plug-in penalty that is used here.
 
         A first coefficient as large as the Lasso's penalty, which noise may reach, is then
         penalized as in the Lasso; larger ones less, smaller ones more.

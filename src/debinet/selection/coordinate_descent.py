@@ -9,27 +9,30 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path
 
 from debinet.protocols import FloatArray
-from debinet.selection.duality import Moments, duality_gap
+from debinet.selection.duality import gradient_and_gap
+from debinet.selection.norm import Norm
 from debinet.selection.regularizer import Solutions
 
 SWEEPS = (2_000, 100_000)
 
 
 class DescentSolver:
-    """Solves for one data set, from where the call before ended.
+    """Solves for one data set; each call starts from the solution of the one before.
 
     Parameters
     ----------
     X : FloatArray of shape (n, p)
-        With p below n, or inner products would not pay.
+        With p below n: otherwise inner products take longer than they save.
     y : FloatArray of shape (n,)
+    norm : Norm
+        The sum of absolute values.
     l1_ratio : float
-        Share of the absolute values; the rest is for half of the squares.
+        Share of the norm in the penalty; the rest is for half of the squares.
     """
 
-    def __init__(self, X: FloatArray, y: FloatArray, l1_ratio: float) -> None:
+    def __init__(self, X: FloatArray, y: FloatArray, norm: Norm, l1_ratio: float) -> None:
         n, p = X.shape
-        self._X, self._y, self._l1_ratio = X, y, l1_ratio
+        self._X, self._y, self._norm, self._l1_ratio = X, y, norm, l1_ratio
         self._coef = np.zeros(p)
         self._Xy = X.T @ y
         self._gram = np.ascontiguousarray(X.T @ X)
@@ -41,7 +44,7 @@ class DescentSolver:
         coefs = self._descend(np.asarray(penalties), self._coef, tol, SWEEPS[0])
         gaps = np.array([self._gap(c, q) for c, q in zip(coefs, penalties, strict=True)])
         for g in np.flatnonzero(gaps > target):
-            # half of the tolerance: scikit-learn's own rounding is then no matter
+            # with half of the tolerance, scikit-learn's rounding does not matter
             again = self._descend(np.asarray(penalties[g : g + 1]), coefs[g], tol / 2, SWEEPS[1])
             coefs[g], gaps[g] = again[0], self._gap(again[0], penalties[g])
         self._coef = coefs[-1]
@@ -51,7 +54,7 @@ class DescentSolver:
         self, penalties: FloatArray, start: FloatArray, tol: float, sweeps: int
     ) -> FloatArray:
         with warnings.catch_warnings():
-            # the gaps, computed here, say the same
+            # the gaps computed here say the same
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, coefs, _ = enet_path(
                 self._X,
@@ -69,14 +72,5 @@ class DescentSolver:
         return np.ascontiguousarray(coefs.T)
 
     def _gap(self, coef: FloatArray, penalty: float) -> float:
-        """Return the duality gap, with the squares as rows of their own below the data."""
-        n = self._y.size
-        used = np.flatnonzero(coef)
-        r = self._y - self._X[:, used] @ coef[used]
-        ridge = penalty * (1 - self._l1_ratio)
-        squares = ridge * float(coef @ coef)
-        z = self._X.T @ r / n - ridge * coef
-        moments = Moments(float(r @ r) / n + squares, float(self._y @ r) / n)
-        l1 = penalty * self._l1_ratio
-        penalized = l1 * float(np.abs(coef).sum())
-        return duality_gap(moments, penalized, float(np.abs(z).max()), l1)
+        l1, ridge = penalty * self._l1_ratio, penalty * (1 - self._l1_ratio)
+        return gradient_and_gap(self._X, self._y, coef, self._norm, penalty=l1, ridge=ridge)[1]

@@ -1,22 +1,21 @@
-"""Penalties by cross-validation along a path."""
+"""Cross-validation along a path of penalties."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from debinet.data.folds import Fold, k_folds
 from debinet.protocols import FloatArray
-from debinet.selection.problem import Problem
+from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import PathSolver, Regularizer
 
 FOLDS = 5
 # Held-out errors need less precision than the final fit; scikit-learn's LassoCV asks for 2e-4.
 TOLERANCE = 1e-4
 AT_A_TIME = 2
-# The path ends when the error did not fall for so many penalties: what follows is overfitted, and
+# The path ends when the error has not fallen for so many penalties: what follows is overfitted and
 # the most expensive part.
 PATIENCE = 6
 
@@ -28,11 +27,11 @@ class CrossValidation:
     Attributes
     ----------
     penalties : FloatArray of shape (g,)
-        Decreasing; it ends once the error has risen for a while.
+        Decreasing, as far as the path was followed.
     error : FloatArray of shape (g,)
         Mean squared error of held-out rows.
     se : FloatArray of shape (g,)
-        Standard error of it, from the folds.
+        Its standard error, from the folds.
     """
 
     penalties: FloatArray
@@ -41,7 +40,7 @@ class CrossValidation:
 
     @property
     def best(self) -> float:
-        """The penalty of least error; the larger one of two."""
+        """The penalty of least error; the larger one if two are equal."""
         return float(self.penalties[self.error.argmin()])
 
     @property
@@ -52,8 +51,8 @@ class CrossValidation:
 
 
 @dataclass(frozen=True)
-class _Held:
-    """A solver for the rows outside of a fold, and the fold, centred by those rows."""
+class _HeldOutFold:
+    """A solver for the rows outside a fold, and the fold, centred by the means of those rows."""
 
     solver: PathSolver
     X: FloatArray
@@ -67,18 +66,19 @@ class _Held:
 
 def cross_validate(
     regularizer: Regularizer,
-    problem: Problem,
+    problem: LinearProblem,
     penalties: FloatArray,
     rng: np.random.Generator,
     tol: float,
 ) -> CrossValidation:
-    """Follow the path of every fold side by side, until the error has risen for a while."""
+    """Follow the paths of all folds together until the error has stopped falling."""
     n = problem.y.size
     folds = k_folds(n, min(FOLDS, n), rng)
     held = [_hold_out(regularizer, problem, fold) for fold in folds]
     sizes = np.array([part.y.size for part in held])
     sums = np.empty((0, len(held)))
-    for chunk in _chunks(penalties):
+    for start in range(0, penalties.size, AT_A_TIME):
+        chunk = penalties[start : start + AT_A_TIME]
         errors = [part.errors(chunk, max(tol, TOLERANCE)) for part in held]
         sums = np.vstack([sums, np.column_stack(errors)])
         if sums.shape[0] - 1 - sums.sum(axis=1).argmin() >= PATIENCE:
@@ -88,14 +88,9 @@ def cross_validate(
     return CrossValidation(penalties[: sums.shape[0]], sums.sum(axis=1) / n, se)
 
 
-def _hold_out(regularizer: Regularizer, problem: Problem, fold: Fold) -> _Held:
+def _hold_out(regularizer: Regularizer, problem: LinearProblem, fold: Fold) -> _HeldOutFold:
     train = fold.train(problem.y.size)
     X, y = problem.X[train], problem.y[train]
     centre, mean = X.mean(axis=0), y.mean()
     solver = regularizer.on(np.asfortranarray(X - centre), y - mean)
-    return _Held(solver, problem.X[fold.test] - centre, problem.y[fold.test] - mean)
-
-
-def _chunks(penalties: FloatArray) -> Iterator[FloatArray]:
-    for start in range(0, penalties.size, AT_A_TIME):
-        yield penalties[start : start + AT_A_TIME]
+    return _HeldOutFold(solver, problem.X[fold.test] - centre, problem.y[fold.test] - mean)

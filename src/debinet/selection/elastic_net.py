@@ -1,27 +1,26 @@
-"""`ElasticNet`: absolute values and squares as penalty."""
+"""`ElasticNet`: a penalty on absolute values and squares."""
 
 from __future__ import annotations
 
 from debinet._random import RandomState
 from debinet.selection.absolute_norm import AbsoluteValues
-from debinet.selection.problem import Problem
+from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
 from debinet.selection.tuning import read_positive
 
 
 class ElasticNet(PenalizedSelector):
-    """Selects columns like the Lasso, but keeps correlated ones together.
+    """Selects columns like the Lasso, but keeps correlated columns together.
 
     Minimizes `|y - X t|^2 / (2 n) + penalty (l1_ratio |t|_1 + (1 - l1_ratio) |t|^2 / 2)`, with an
-    intercept that is not penalized. Squares grow faster than absolute values, so the units of y
-    matter, unlike for other selectors; units in which y has a standard deviation near 1 are a
-    sensible choice.
+    unpenalized intercept. Unlike for other selectors, the units of y matter, as squares grow faster
+    than absolute values; a standard deviation of y near 1 is a sensible choice.
 
     Parameters
     ----------
     penalty : {"cv", "cv-1se", "plugin"} or float
-        As in `Lasso`; `"plugin"` is the Lasso's over `l1_ratio`.
+        As in `Lasso`; `"plugin"` is the Lasso's divided by `l1_ratio`.
     l1_ratio : float
         Share of the absolute values, above 0 and at most 1, which is the Lasso. It is not tuned.
     standardize, tol, random_state
@@ -56,11 +55,8 @@ class ElasticNet(PenalizedSelector):
         tol: float = 1e-7,
         random_state: RandomState = None,
     ) -> None:
-        self.penalty = penalty
+        super().__init__(penalty, standardize=standardize, tol=tol, random_state=random_state)
         self.l1_ratio = l1_ratio
-        self.standardize = standardize
-        self.tol = tol
-        self.random_state = random_state
 
-    def _regularizer(self, problem: Problem) -> Regularizer:  # noqa: ARG002
+    def _regularizer(self, problem: LinearProblem) -> Regularizer:  # noqa: ARG002
         return AbsoluteValues(read_positive("l1_ratio", self.l1_ratio, 1.0))

@@ -1,4 +1,4 @@
-"""`ForwardBackward`: columns one at a time, in and out."""
+"""`ForwardBackward`: stepwise selection."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ CRITERIA = ("bic", "aic", "pvalue")
 
 
 class ForwardBackward(LinearSelector):
-    """Selects columns by forward steps, each followed by as many backward steps as pay.
+    """Selects columns by forward steps, each followed by backward steps as long as they improve.
 
-    A forward step takes the column that lowers the residual sum of squares of least squares most; a
+    A forward step adds the column that lowers the residual sum of squares of least squares most; a
     backward step drops the column that raises it least. Coefficients are those of least squares on
-    what is selected; scales of the columns do not matter. A column that the selected ones determine
-    never enters.
+    the selected columns; the scales of the columns do not matter. A column that is a linear
+    combination of the selected ones never enters.
 
     Parameters
     ----------
     criterion : {"bic", "aic", "pvalue"}
         Steps are taken while `n log(rss / n) + k cost` falls, with cost `log(n)` (BIC) or 2 (AIC);
-        or while the F test of the column entering has a p-value below `entry`, and that of a column
-        leaving one above `removal`. With many columns the best of them looks good by chance alone,
-        and only `"pvalue"` with a small `entry`, such as `0.05 / p`, knows.
+        or while the F test of an entering column has a p-value below `entry`, and that of a leaving
+        column one above `removal`. With many columns the best one looks good by chance alone; only
+        `"pvalue"` with a small `entry`, such as `0.05 / p`, accounts for that.
     entry, removal : float
         Thresholds of `"pvalue"`, `entry` at most `removal`.
     max_features : int, optional
-        Most columns to select; half as many as rows if left out: a fit that leaves fewer degrees
-        of freedom says little about new rows.
+        Largest number of columns to select; half the number of rows if left out, since a fit with
+        fewer degrees of freedom says little about new rows.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class ForwardBackward(LinearSelector):
     intercept_ : float
         Intercept.
     steps_ : tuple of str
-        What was done: "+name" or "-name".
+        The steps: "+name" or "-name".
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of shape (p,)
@@ -113,7 +113,7 @@ class ForwardBackward(LinearSelector):
         return StepPath(self.steps_, criterion, coefs, problem.intercept(coefs), problem.names)
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
-        """Draw every coefficient against the number of the step."""
+        """Plot every coefficient against the number of the step."""
         return self.path().plot(ax)
 
     def _rule(self, n: int) -> Rule:
@@ -142,7 +142,7 @@ class ForwardBackward(LinearSelector):
         if whole and not isinstance(self.max_features, bool) and self.max_features >= 1:
             return min(int(self.max_features), p, n - 2)
         raise OptionError(
-            "max_features to be a whole number from 1 on",
+            "max_features to be a whole number of at least 1",
             repr(self.max_features),
-            "Leave it out for half as many as rows.",
+            "Leave it out for half the number of rows.",
         )

@@ -1,4 +1,4 @@
-"""`GroupLasso`: whole groups of columns in or out."""
+"""`GroupLasso`: selection of whole groups of columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from debinet._random import RandomState
 from debinet.selection.group_norm import GroupNorm
 from debinet.selection.groups import make_groups
-from debinet.selection.problem import Problem
+from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
 from debinet.selection.working_set import WorkingSet
@@ -16,20 +16,20 @@ from debinet.selection.working_set import WorkingSet
 class GroupLasso(PenalizedSelector):
     """Selects groups of columns, such as the categories of a factor, as a whole.
 
-    Minimizes `|y - X t|^2 / (2 n) + penalty sum_g weight_g |t_g|_2`, with an intercept that is not
-    penalized.
+    Minimizes `|y - X t|^2 / (2 n) + penalty sum_g weight_g |t_g|_2`, with an unpenalized
+    intercept.
 
     Parameters
     ----------
     groups : sequence of p labels, sequence of sequences of columns, mapping to them, or None
         One label per column; or the columns of every group, by position or name, each column in
-        exactly one of them. None makes every column a group, which is the Lasso.
+        exactly one group. With None every column is a group: the Lasso.
     penalty : {"cv", "cv-1se", "plugin"} or float
         As in `Lasso`. `"plugin"` is `1.1 s max_g Q_g / (weight_g sqrt(n))` with `Q_g^2` the
         `1 - g / m` quantile of the chi-square that approximates `|X_g'e|^2 / n` in m groups.
     group_weights : sequence of m positive numbers, optional
-        In the order of the groups, or of the first columns of the labels; square roots of the
-        sizes of the groups if left out.
+        In the order of the groups, or in which labels first appear; square roots of the group
+        sizes if left out.
     standardize, tol, random_state
         As in `Lasso`. Columns are scaled one by one, not orthogonalized within groups.
 
@@ -63,12 +63,9 @@ class GroupLasso(PenalizedSelector):
         tol: float = 1e-7,
         random_state: RandomState = None,
     ) -> None:
+        super().__init__(penalty, standardize=standardize, tol=tol, random_state=random_state)
         self.groups = groups
-        self.penalty = penalty
         self.group_weights = group_weights
-        self.standardize = standardize
-        self.tol = tol
-        self.random_state = random_state
 
-    def _regularizer(self, problem: Problem) -> Regularizer:
+    def _regularizer(self, problem: LinearProblem) -> Regularizer:
         return WorkingSet(GroupNorm(make_groups(self.groups, problem.names, self.group_weights)))

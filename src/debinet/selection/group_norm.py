@@ -11,7 +11,7 @@ from debinet.protocols import FloatArray, IntArray
 from debinet.selection.groups import Groups
 from debinet.selection.plugin import gaussian_level, group_level
 
-# Newton steps from below are quadratic once near; this many reach rounding error from anywhere.
+# Newton steps from below converge quadratically; this many reach rounding error from anywhere.
 NEWTON_STEPS = 100
 
 
@@ -101,9 +101,9 @@ class GroupNorm:
     def level(self, X: FloatArray) -> float:
         """Return the plug-in penalty for noise of standard deviation 1.
 
-        With `a` the level of the Lasso and `b` that of the group Lasso, noise stays inside of the
-        dual ball if it is inside of both of theirs, or of either one, scaled: the least of
-        `max(a, b)`, `a / l1_ratio` and `b / (1 - l1_ratio)` will do.
+        With `a` the level of the Lasso and `b` that of the group Lasso, noise is inside the dual
+        ball if it is inside both of theirs, or inside either of them, scaled: so the smallest of
+        `max(a, b)`, `a / l1_ratio` and `b / (1 - l1_ratio)` is enough.
         """
         if self.l1_ratio == 1:
             return gaussian_level(X)

@@ -1,4 +1,4 @@
-"""Groups of columns, from labels or from lists."""
+"""Groups of columns, read from labels or lists."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _from_labels(labels: list[Any], p: int) -> IntArray:
         raise MissingValueError(
             "a group label for every column",
             f"none (NaN or None) for column {int((codes < 0).argmax())}",
-            "Give columns that belong to no group a label of their own.",
+            "Give every column without a group a label of its own.",
         )
     return np.asarray(codes, dtype=np.int64)
 
@@ -90,7 +90,7 @@ def _from_lists(parts: list[Any], names: Sequence[str]) -> IntArray:
         members = list(part)
         if not members:
             raise InputError(
-                "groups of at least one column", f"none in group {code}", "Leave it out."
+                "groups of at least one column", f"none in group {code}", "Leave the group out."
             )
         for column in members:
             j = _position(column, position)
@@ -106,7 +106,7 @@ def _from_lists(parts: list[Any], names: Sequence[str]) -> IntArray:
         raise InputError(
             "groups that cover every column",
             f"{len(left)} columns in no group, such as {left[:3]}",
-            "Give columns that belong together with no other a group of their own.",
+            "Give every such column a group of its own.",
         )
     return codes
 
@@ -131,12 +131,14 @@ def _read_weights(weights: Any, count: int) -> FloatArray:
         raise InputError("group_weights of numbers", str(error), "Pass numbers.") from error
     if array.shape != (count,):
         raise LengthError(
-            f"one weight for each of the {count} groups", f"shape {array.shape}", "Pass as many."
+            f"one weight for each of the {count} groups",
+            f"shape {array.shape}",
+            "Pass one weight per group.",
         )
     if not (np.isfinite(array).all() and (array > 0).all()):
         raise InputError(
             "group weights that are positive and finite",
             f"{array.min():g} among them",
-            "Use small weights for groups that should hardly be penalized.",
+            "Use small positive weights for groups that should hardly be penalized.",
         )
     return array

@@ -1,10 +1,9 @@
-"""`Lasso`: absolute values as penalty."""
+"""`Lasso`: a penalty on absolute values."""
 
 from __future__ import annotations
 
-from debinet._random import RandomState
 from debinet.selection.absolute_norm import AbsoluteValues
-from debinet.selection.problem import Problem
+from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
 
@@ -12,21 +11,23 @@ from debinet.selection.selector import PenalizedSelector
 class Lasso(PenalizedSelector):
     """Selects the columns whose Lasso coefficients are not zero.
 
-    Minimizes `|y - X t|^2 / (2 n) + penalty |t|_1` over t, with an intercept that is not penalized.
+    Minimizes `|y - X t|^2 / (2 n) + penalty |t|_1` over t, with an
+    unpenalized intercept.
 
     Parameters
     ----------
     penalty : {"cv", "cv-1se", "plugin"} or float
-        A number in scikit-learn's scale, as in the formula. `"cv"`: the least held-out error of
+        A number on scikit-learn's scale, as in the formula. `"cv"`: the smallest held-out error of
         5-fold cross-validation over a path of up to 80 penalties, which ends when the error has
         not fallen for 6 of them. `"cv-1se"`: the largest penalty within one standard error of that.
         `"plugin"`: `1.1 s Phi^-1(1 - g / (2 p)) / sqrt(n)` with `g = 0.1 / log(max(n, p))` and s
-        the noise, estimated by least squares on what is selected, in turns with the selection.
+        the standard deviation of the noise, from least squares on the selected columns, estimated
+        in turns with the selection.
     standardize : bool
-        Whether columns are divided by their standard deviations first, so that the penalty treats
-        them alike. With False, this is `sklearn.linear_model.Lasso`.
+        Whether columns are first divided by their standard deviations, so that the penalty does
+        not depend on their units. With False, this is `sklearn.linear_model.Lasso`.
     tol : float
-        The fit ends when the duality gap is below `tol |y|^2 / (2 n)`, y centred.
+        The solver stops when the duality gap is below `tol |y|^2 / (2 n)`, y centred.
     random_state : int, numpy random generator, or None
         Decides the folds of the cross-validation.
 
@@ -39,10 +40,10 @@ class Lasso(PenalizedSelector):
     penalty_ : float
         The penalty used.
     max_penalty_ : float
-        The least penalty that selects nothing.
+        The smallest penalty that selects nothing.
     dual_gap_ : float
-        How far the objective can at most be above its minimum.
-    tuning_ : Tuning
+        Upper bound on how far the objective is above its minimum.
+    tuning_ : PenaltyChoice
         How the penalty was chosen.
     n_features_in_ : int
         Number of columns of X.
@@ -65,18 +66,5 @@ class Lasso(PenalizedSelector):
     array([4, 7])
     """
 
-    def __init__(
-        self,
-        penalty: str | float = "cv",
-        *,
-        standardize: bool = True,
-        tol: float = 1e-7,
-        random_state: RandomState = None,
-    ) -> None:
-        self.penalty = penalty
-        self.standardize = standardize
-        self.tol = tol
-        self.random_state = random_state
-
-    def _regularizer(self, problem: Problem) -> Regularizer:  # noqa: ARG002
+    def _regularizer(self, problem: LinearProblem) -> Regularizer:  # noqa: ARG002
         return AbsoluteValues()

@@ -12,7 +12,7 @@ from debinet.selection.forward_backward import ForwardBackward
 from debinet.selection.lasso import Lasso
 from debinet.selection.slope import Slope
 
-# The group selectors have no names: nobody but the user knows the groups.
+# The group selectors have no names: they need the groups.
 NAMED: dict[str, Callable[[], Any]] = {
     "lasso": Lasso,
     "adaptive_lasso": AdaptiveLasso,

@@ -1,4 +1,4 @@
-"""What the working-set solver asks of a norm."""
+"""What the working-set solver needs of a norm."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from debinet.protocols import FloatArray, IntArray
 
 
 class Norm(Protocol):
-    """A norm of coefficients that is small where few of them, or few groups, are not zero."""
+    """A norm of the coefficients that favours few nonzero coefficients or groups."""
 
     def value(self, coef: FloatArray) -> float:
         """Return P(coef)."""
@@ -27,8 +27,8 @@ class Norm(Protocol):
     ) -> IntArray:
         """Return the columns to solve for next, sorted.
 
-        Those in use, and at most `limit` columns or groups that would enter, the most urgent
-        first; `z = X'r / n` tells.
+        Those in use, and at most `limit` columns or groups that violate optimality, judged by
+        `z = X'r / n`, the worst first.
         """
         ...
 

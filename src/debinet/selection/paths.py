@@ -1,4 +1,4 @@
-"""Coefficients along a path, as records that can be drawn."""
+"""Coefficients along a path, as records that can be plotted."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class PenaltyPath:
     Attributes
     ----------
     penalties : FloatArray of shape (g,)
-        As given, or decreasing from the least one that selects nothing.
+        As given, or decreasing from the smallest one that selects nothing.
     coefs : FloatArray of shape (g, p)
         On the scale of the user's columns.
     intercepts : FloatArray of shape (g,)
     dual_gaps : FloatArray of shape (g,)
-        How far each objective can at most be above its minimum.
+        Upper bounds on how far each objective is above its minimum.
     names : tuple of str
         Names of the p columns.
     """
@@ -43,7 +43,7 @@ class PenaltyPath:
         return pd.DataFrame(self.coefs, index=index, columns=list(self.names))
 
     def plot(self, ax: Axes | None = None, *, chosen: float | None = None) -> Axes:
-        """Draw every coefficient against the penalty, with a line at the chosen one."""
+        """Plot every coefficient against the penalty, with a line at the chosen one."""
         return path_plot(self.to_frame(), ax=ax, chosen=chosen, logarithmic=True)
 
 
@@ -76,5 +76,5 @@ class StepPath:
         return pd.DataFrame(self.coefs, index=index, columns=list(self.names))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw every coefficient against the number of the step."""
+        """Plot every coefficient against the number of the step."""
         return path_plot(self.to_frame(), ax=ax)

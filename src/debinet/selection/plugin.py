@@ -1,14 +1,12 @@
-"""Penalties from theory: just above what noise alone would reach.
+"""Plug-in penalties: just above what noise alone would reach.
 
 A penalty above the dual norm of `X'e / n` keeps every column out that is not needed. The levels are
 its quantile for Gaussian noise of standard deviation 1, times the slack that Belloni, Chen,
-Chernozhukov and Hansen (2012, Econometrica 80) recommend; the noise is estimated in turns with the
-selection, from the residuals of least squares on what was selected.
+Chernozhukov and Hansen (2012, Econometrica 80) recommend. Noise and selection are estimated in
+turns: the noise from the residuals of least squares on the selected columns.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import chi2, norm
@@ -19,29 +17,17 @@ from debinet.selection.regularizer import Regularizer
 
 SLACK = 1.1
 ROUNDS = 15
-# Noise is known to a few percent at best: more rounds than this asks for change nothing.
+# Relative change of the noise at which the iteration stops; it is known to a few percent at best.
 SAME_NOISE = 1e-3
-
-
-@dataclass(frozen=True)
-class PluginPenalty:
-    """A penalty from theory.
-
-    Attributes
-    ----------
-    penalty : float
-    noise : float
-        Standard deviation of the noise that it is meant for.
-    """
-
-    penalty: float
-    noise: float
 
 
 def plugin_penalty(
     regularizer: Regularizer, X: FloatArray, y: FloatArray, tol: float
-) -> PluginPenalty:
-    """Estimate selection and noise in turns, from the standard deviation of y on."""
+) -> tuple[float, float]:
+    """Return the penalty and the estimated standard deviation of the noise.
+
+    Selection and noise are estimated in turns, starting from the standard deviation of y.
+    """
     solver, level = regularizer.on(X, y), regularizer.level(X)
     noise = float(y.std(ddof=1))
     for _ in range(ROUNDS):
@@ -50,11 +36,11 @@ def plugin_penalty(
         if refitted is None or abs(refitted - noise) <= SAME_NOISE * noise:
             break
         noise = refitted
-    return PluginPenalty((level * noise) ** regularizer.degree, noise)
+    return (level * noise) ** regularizer.degree, noise
 
 
 def refitted_noise(X: FloatArray, y: FloatArray, support: BoolArray) -> float | None:
-    """Return the residual deviation of least squares on the support, None if it fits all rows."""
+    """Return the residual standard deviation of least squares on the support, None if it is 0."""
     n, k = y.size, int(support.sum())
     spare = n - k - 1
     if spare < 1:
@@ -69,7 +55,7 @@ def refitted_noise(X: FloatArray, y: FloatArray, support: BoolArray) -> float | 
 def gaussian_level(X: FloatArray) -> float:
     """Return `1.1 Phi^-1(1 - g / (2 p)) / sqrt(n)` with `g = 0.1 / log(max(n, p))`.
 
-    Times the largest deviation of a column, where columns are not standardized.
+    Times the largest standard deviation of a column, where columns are not standardized.
     """
     n, p = X.shape
     return float(SLACK * norm.isf(_miss(n, p) / (2 * p)) / np.sqrt(n) * X.std(axis=0).max())

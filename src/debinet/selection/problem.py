@@ -1,4 +1,4 @@
-"""What every selector works on: a centred, scaled, validated linear regression problem."""
+"""The validated, centred and scaled linear regression that selectors and `DebiasedLasso` solve."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ LEAST_ROWS = 3
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Rows and columns to choose from, with all that leads back to the user's scale.
+class LinearProblem:
+    """A centred regression, with what is needed to return to the user's scale.
 
     Attributes
     ----------
     X : FloatArray of shape (n, p)
-        Centred columns, divided by `scale`; in column order, which coordinate descent wants.
+        Centred columns, divided by `scale`; each is contiguous in memory.
     y : FloatArray of shape (n,)
-        Centred outcome.
+        Centred outcome, in its own units.
     centre, scale : FloatArray of shape (p,)
         Means of the columns, and their standard deviations, or ones.
     mean : float
         Mean of the outcome.
     names : tuple of str
         Names of the p columns.
+    outcome : str
+        Name of y.
     """
 
     X: FloatArray
@@ -41,6 +43,17 @@ class Problem:
     scale: FloatArray
     mean: float
     names: tuple[str, ...]
+    outcome: str
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def p(self) -> int:
+        """Number of columns."""
+        return int(self.X.shape[1])
 
     def unscale(self, coefs: FloatArray) -> FloatArray:
         """Return coefficients (..., p) on the scale of the user's columns."""
@@ -51,12 +64,17 @@ class Problem:
         """Return the intercepts (...) that belong to coefficients (..., p) of the user's scale."""
         return np.asarray(self.mean - coefs @ self.centre)
 
+    def residual(self, coef: FloatArray) -> FloatArray:
+        """Return `y - X coef` for coefficients (p,) on this scale, most of them zero."""
+        used = np.flatnonzero(coef)
+        return np.asarray(self.y - self.X[:, used] @ coef[used])
 
-def read_problem(X: Any, y: Any, standardize: bool) -> Problem:
-    """Validate the data and centre them; `standardize` divides columns by their deviation."""
+
+def read_problem(X: Any, y: Any, standardize: bool = True) -> LinearProblem:
+    """Validate and centre the data; `standardize` divides columns by their standard deviations."""
     table = read_table(X)
     require_numbers(table)
-    outcome, _ = read_outcome(y)
+    outcome, name = read_outcome(y)
     require_length(outcome.size, table.n, "y")
     if table.n < LEAST_ROWS:
         rows = "1 sample" if table.n == 1 else f"{table.n} rows"
@@ -64,10 +82,10 @@ def read_problem(X: Any, y: Any, standardize: bool) -> Problem:
             f"at least {LEAST_ROWS} rows", f"{rows} (n_samples = {table.n})", "Pass more rows."
         )
     require_sound(table.values, table.names, outcome)
-    # in one order of memory, whatever came: sums round differently in another
-    values = np.asfortranarray(table.values)
-    centre, mean = values.mean(axis=0), float(outcome.mean())
-    centred = values - centre
+    # one copy, always in the same memory order: sums round differently in another
+    centred = np.array(table.values, order="F")
+    centre, mean = centred.mean(axis=0), float(outcome.mean())
+    centred -= centre
     scale = centred.std(axis=0) if standardize else np.ones(centre.size)
     centred /= scale
-    return Problem(centred, outcome - mean, centre, scale, mean, table.names)
+    return LinearProblem(centred, outcome - mean, centre, scale, mean, table.names, name or "y")

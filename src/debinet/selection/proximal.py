@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgWarning
 from scipy.sparse.linalg import eigsh
 
 from debinet.protocols import FloatArray
-from debinet.selection.duality import Moments, duality_gap
+from debinet.selection.duality import duality_gap
 from debinet.selection.norm import Norm
 
 MAX_STEPS = 20_000
@@ -49,8 +49,8 @@ class Quadratic:
         z = self.c - self.G @ coef
         explained, left = float(self.c @ coef), float(z @ coef)
         # |r|^2 = |y|^2 - y'Xt - r'Xt
-        moments = Moments(self.square - explained - left, self.square - explained)
-        return duality_gap(moments, penalty * norm.value(coef), norm.dual(z), penalty)
+        aligned, penalized = self.square - explained, penalty * norm.value(coef)
+        return duality_gap(aligned - left, aligned, penalized, norm.dual(z), penalty)
 
 
 def minimize(
@@ -59,8 +59,8 @@ def minimize(
     """Minimize until the duality gap is at most `gap`, or give up after MAX_STEPS.
 
     Nesterov's acceleration, restarted whenever the momentum points uphill (O'Donoghue and Candes
-    2015), which makes it linear without knowing the least eigenvalue. Now and then a Newton step
-    among coefficients of the same pattern is tried: nearly collinear columns need it.
+    2015), which gives a linear rate without knowing the smallest eigenvalue. Every so often a
+    Newton step that keeps the sparsity pattern is tried: nearly collinear columns need it.
     """
     step = 1 / _largest_eigenvalue(quadratic.G)
     coef = ahead = start
@@ -87,13 +87,13 @@ def minimize(
 def _newton(
     quadratic: Quadratic, norm: Norm, penalty: float, coef: FloatArray
 ) -> FloatArray | None:
-    """Return where a Newton step leads, if that is better; None if not, or if it is too large."""
+    """Return the result of a Newton step if it lowers the objective and is cheap, else None."""
     if not 0 < np.count_nonzero(coef) <= NEWTON_SIZE:
         return None
     z = quadratic.c - quadratic.G @ coef
     try:
         with warnings.catch_warnings():
-            # a nearly singular step is judged by where it leads
+            # a nearly singular step is kept only if it lowers the objective
             warnings.simplefilter("ignore", LinAlgWarning)
             new = norm.newton(coef, quadratic.G, z, penalty)
     except np.linalg.LinAlgError:

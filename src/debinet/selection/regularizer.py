@@ -1,4 +1,4 @@
-"""What tuning asks of a penalized regression, whichever its penalty and its algorithm."""
+"""What tuning needs of a penalized regression, whatever its penalty and algorithm."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Solutions:
     ----------
     coefs : FloatArray of shape (g, p)
     gaps : FloatArray of shape (g,)
-        Duality gaps: how far each objective can at most be above its minimum.
+        Duality gaps: upper bounds on how far each objective is above its minimum.
     converged : BoolArray of shape (g,)
         Whether the gap reached the tolerance.
     """
@@ -27,9 +27,9 @@ class Solutions:
 
 
 class PathSolver(Protocol):
-    """Solves for one data set; each call starts from where the one before ended.
+    """Solves for one data set; each call starts from the solution of the one before.
 
-    `max_penalty` is the least penalty at which nothing is selected.
+    `max_penalty` is the smallest penalty that selects nothing.
     """
 
     max_penalty: float
@@ -47,7 +47,7 @@ class Regularizer(Protocol):
 
     @property
     def degree(self) -> float:
-        """1, but for penalties whose weights have units themselves."""
+        """1, except for penalties whose weights have units."""
         ...
 
     def on(self, X: FloatArray, y: FloatArray) -> PathSolver:

@@ -1,27 +1,33 @@
-"""What all selectors share: reading data, predicting, and saying what was selected."""
+"""What all selectors share: reading data, predicting, and reporting the selection."""
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from debinet._random import RandomState
 from debinet.data.same_columns import read_same_columns
 from debinet.data.tables import require_numbers
 from debinet.exceptions import InputError, OptionError
 from debinet.protocols import BoolArray, FloatArray
-from debinet.selection.convergence import warn_not_converged
 from debinet.selection.paths import PenaltyPath
-from debinet.selection.problem import Problem, read_problem
+from debinet.selection.problem import LinearProblem, read_problem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.tuning import penalty_grid, read_penalty, read_positive, tune
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+class NotConvergedWarning(ConvergenceWarning):  # type: ignore[misc]
+    """The duality gap of a fit stayed above the tolerance: its coefficients are approximate."""
 
 
 class LinearSelector(SelectorMixin, RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -33,7 +39,7 @@ class LinearSelector(SelectorMixin, RegressorMixin, BaseEstimator, ABC):  # type
     coef_: FloatArray
     intercept_: float
     _names: tuple[str, ...]
-    _problem: Problem | None
+    _problem: LinearProblem | None
 
     def predict(self, X: Any) -> FloatArray:
         """Return `intercept_ + X coef_` for the rows of X."""
@@ -47,30 +53,30 @@ class LinearSelector(SelectorMixin, RegressorMixin, BaseEstimator, ABC):  # type
         return np.asarray(self.coef_ != 0)
 
     def _transform(self, X: Any) -> Any:
-        # no column at all is an answer, not a reason to warn
+        # selecting nothing is an answer, not a reason to warn
         if not self.coef_.any():
             return X.iloc[:, :0] if hasattr(X, "iloc") else X[:, :0]
         return super()._transform(X)
 
-    def _keep(self, X: Any, problem: Problem, coef: FloatArray) -> None:
+    def _keep(self, X: Any, problem: LinearProblem, coef: FloatArray) -> None:
         """Set what every selector has; `coef` is on the scale of the problem."""
         validate_data(self, X, skip_check_array=True)
         self._problem, self._names = problem, problem.names
         self.coef_ = problem.unscale(coef)
         self.intercept_ = float(problem.intercept(self.coef_))
 
-    def _data(self) -> Problem:
+    def _data(self) -> LinearProblem:
         check_is_fitted(self, "coef_")
         if self._problem is None:
             raise InputError(
                 "a selector that was fitted in this process",
-                "one that was copied or loaded, which carries no data",
+                "a copied or loaded one, which carries no data",
                 "Fit it again to see its path.",
             )
         return self._problem
 
     def __getstate__(self) -> dict[str, Any]:
-        # predictions need no data, and files should not carry them
+        # predictions do not need the data, and files should not hold them
         state = dict(super().__getstate__())
         return {**state, "_problem": None} if "_problem" in state else state
 
@@ -81,14 +87,23 @@ class PenalizedSelector(LinearSelector):
     Subclasses say which P it is and how it is solved.
     """
 
-    penalty: Any
-    standardize: Any
-    tol: Any
-    random_state: Any
     _solved_with: Regularizer
 
+    def __init__(
+        self,
+        penalty: str | float = "cv",
+        *,
+        standardize: bool = True,
+        tol: float = 1e-7,
+        random_state: RandomState = None,
+    ) -> None:
+        self.penalty = penalty
+        self.standardize = standardize
+        self.tol = tol
+        self.random_state = random_state
+
     @abstractmethod
-    def _regularizer(self, problem: Problem) -> Regularizer:
+    def _regularizer(self, problem: LinearProblem) -> Regularizer:
         """Return, from checked options, the penalty and its algorithm."""
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -109,8 +124,15 @@ class PenalizedSelector(LinearSelector):
         solution = solver.solve(np.array([tuning.penalty]), tol)
         if not solution.converged[0]:
             target = tol * float(problem.y @ problem.y) / (2 * problem.y.size)
-            warn_not_converged(type(self).__name__, tuning.penalty, solution.gaps[0], target)
-        # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
+            warnings.warn(
+                f"{type(self).__name__} at penalty {tuning.penalty:.4g} stopped with a duality gap "
+                f"of {solution.gaps[0]:.2g}, above the {target:.2g} that tol asks for: the "
+                "coefficients, and with them the selection, are approximate. Use a larger penalty, "
+                "a larger tol, or drop columns that nearly repeat each other.",
+                NotConvergedWarning,
+                stacklevel=2,
+            )
+        # Set only now: a fit that fails leaves the earlier one unchanged.
         self._keep(X, problem, solution.coefs[0])
         self._solved_with = regularizer
         self.penalty_, self.tuning_ = tuning.penalty, tuning
@@ -124,8 +146,8 @@ class PenalizedSelector(LinearSelector):
         Parameters
         ----------
         penalties : sequence of g positive numbers, optional
-            Those of the cross-validation, or 60 from the least one that selects nothing down to a
-            thousandth of it, if left out.
+            If left out, those of the cross-validation, or 60 from the smallest one that selects
+            nothing down to a thousandth of it.
         """
         problem = self._data()
         solver = self._solved_with.on(problem.X, problem.y)
@@ -143,7 +165,7 @@ class PenalizedSelector(LinearSelector):
         return PenaltyPath(grid, coefs, intercepts, gaps, problem.names)
 
     def plot_path(self, ax: Axes | None = None) -> Axes:
-        """Draw every coefficient against the penalty, with a line at the one in use."""
+        """Plot every coefficient against the penalty, with a line at `penalty_`."""
         return self.path().plot(ax, chosen=self.penalty_)
 
 

@@ -1,4 +1,4 @@
-"""`Slope`: sorted absolute values as penalty."""
+"""`Slope`: a penalty on sorted absolute values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from debinet._random import RandomState
 from debinet.exceptions import InputError, LengthError, OptionError
 from debinet.protocols import FloatArray
-from debinet.selection.problem import Problem
+from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
 from debinet.selection.slope_backend import SortedL1, installed
@@ -24,24 +24,24 @@ class Slope(PenalizedSelector):
     """Selects the columns whose SLOPE coefficients are not zero.
 
     Minimizes `|y - X t|^2 / (2 n) + penalty sum_i weight_i |t|_(i)`, where `|t|_(1)` is the largest
-    absolute coefficient, `|t|_(2)` the next, and the weights decrease; an intercept is not
-    penalized. Strong columns enter against high weights, those that follow against lower ones, as
-    in the procedure of Benjamini and Hochberg.
+    absolute coefficient, `|t|_(2)` the next, and the weights decrease; the intercept is not
+    penalized. The strongest columns face the highest weights and the others lower ones, as in the
+    procedure of Benjamini and Hochberg.
 
     Parameters
     ----------
     penalty : {"cv", "cv-1se", "plugin"} or float
-        As in `Lasso`. `"plugin"` is `s / sqrt(n)` with s the noise: then, for orthogonal columns,
-        the false discovery rate of the selection is at most `q`.
+        As in `Lasso`. `"plugin"` is `s / sqrt(n)` with s the standard deviation of the noise: for
+        orthogonal columns, the false discovery rate of the selection is then at most `q`.
     q : float
-        Shape of the weights, `Phi^-1(1 - i q / (2 p))`: the false discovery rate that is meant.
-        Between 0 and 1.
+        Target of the false discovery rate, between 0 and 1: the weights are
+        `Phi^-1(1 - i q / (2 p))`.
     weights : sequence of p numbers, optional
-        Weights of your own, not increasing, in place of those from `q`. Equal ones are the Lasso.
+        Nonincreasing weights in place of those from `q`. Equal ones give the Lasso.
     solver : {"own", "auto", "sortedl1"}
-        `"sortedl1"` is the back end of that name, which must be installed (GPL licence). `"auto"`
-        uses it if installed, as far as the duality gap proves its answer right. The minimum is the
-        same.
+        `"sortedl1"` is the package of that name, which must be installed (GPL licence). `"auto"`
+        uses it if it is installed and the duality gap shows that its answer is right. The minimum
+        is the same.
     standardize, tol, random_state
         As in `Lasso`.
 
@@ -76,15 +76,12 @@ class Slope(PenalizedSelector):
         tol: float = 1e-7,
         random_state: RandomState = None,
     ) -> None:
-        self.penalty = penalty
+        super().__init__(penalty, standardize=standardize, tol=tol, random_state=random_state)
         self.q = q
         self.weights = weights
         self.solver = solver
-        self.standardize = standardize
-        self.tol = tol
-        self.random_state = random_state
 
-    def _regularizer(self, problem: Problem) -> Regularizer:
+    def _regularizer(self, problem: LinearProblem) -> Regularizer:
         p = problem.scale.size
         if self.weights is None:
             weights = benjamini_hochberg_weights(p, _read_rate(self.q))

@@ -10,7 +10,7 @@ import numpy as np
 
 from debinet.exceptions import OptionError
 from debinet.protocols import FloatArray
-from debinet.selection.duality import Moments, duality_gap
+from debinet.selection.duality import gradient_and_gap
 from debinet.selection.regularizer import Solutions
 from debinet.selection.sorted_norm import SortedNorm
 from debinet.selection.working_set import WorkingSet, WorkingSetSolver
@@ -30,7 +30,7 @@ class SortedL1:
     own : WorkingSet
         The library's own solver, with a SortedNorm.
     fall_back : bool
-        Whether the own solver takes over where the gap is above the tolerance.
+        Whether the library's own solver takes over where the gap exceeds the tolerance.
     """
 
     own: WorkingSet
@@ -56,7 +56,7 @@ class SortedL1:
 
 
 class SortedL1Solver:
-    """Solves for one data set; the duality gap, computed here, judges the answers."""
+    """Solves for one data set; its answers are checked by their duality gaps."""
 
     def __init__(
         self,
@@ -76,12 +76,11 @@ class SortedL1Solver:
         coefs = np.empty((len(penalties), self._X.shape[1]))
         gaps = np.empty(len(penalties))
         for g, penalty in enumerate(penalties):
-            coefs[g] = self._ask(float(penalty), tol)
-            gaps[g] = self._gap(coefs[g], float(penalty))
-        behind = np.flatnonzero(gaps > target) if self._fall_back else np.empty(0, dtype=np.int64)
-        for g in behind.tolist():
-            mine = self._own.solve(penalties[g : g + 1], tol)
-            coefs[g], gaps[g] = mine.coefs[0], mine.gaps[0]
+            coef = coefs[g] = self._ask(float(penalty), tol)
+            gaps[g] = gradient_and_gap(self._X, self._y, coef, self._norm, penalty=penalty)[1]
+        for g in np.flatnonzero((gaps > target) & self._fall_back).tolist():
+            own = self._own.solve(penalties[g : g + 1], tol)
+            coefs[g], gaps[g] = own.coefs[0], own.gaps[0]
         return Solutions(coefs, gaps, gaps <= target)
 
     def _ask(self, penalty: float, tol: float) -> FloatArray:
@@ -93,10 +92,3 @@ class SortedL1Solver:
         model.fit(np.ascontiguousarray(self._X), self._y)
         coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_
         return np.asarray(coef, dtype=np.float64).ravel()
-
-    def _gap(self, coef: FloatArray, penalty: float) -> float:
-        n = self._y.size
-        r = self._y - self._X @ coef
-        moments = Moments(float(r @ r) / n, float(self._y @ r) / n)
-        dual = self._norm.dual(self._X.T @ r / n)
-        return duality_gap(moments, penalty * self._norm.value(coef), dual, penalty)

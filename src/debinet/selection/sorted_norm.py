@@ -34,7 +34,7 @@ class SortedNorm:
         return float((sums / np.cumsum(self.weights)).max())
 
     def prox(self, v: FloatArray, penalty: float) -> FloatArray:
-        """Sort, subtract the weights, pool neighbours that fell out of order, cut at zero.
+        """Sort, subtract the weights, pool adjacent values that are out of order, cut at zero.
 
         Pooling adjacent violators with a stack, linear in p once sorted (Bogdan et al. 2015).
         """
@@ -88,7 +88,7 @@ class SortedNorm:
     def level(self, X: FloatArray) -> float:
         """Return the plug-in penalty for noise of standard deviation 1: `1 / sqrt(n)`.
 
-        The weights are quantiles of the noise already, see `benjamini_hochberg_weights`.
+        The weights are already quantiles of the noise; see `benjamini_hochberg_weights`.
         """
         return float(X.std(axis=0).max() / np.sqrt(X.shape[0]))
 

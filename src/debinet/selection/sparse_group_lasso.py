@@ -1,4 +1,4 @@
-"""`SparseGroupLasso`: groups of columns, and columns within groups."""
+"""`SparseGroupLasso`: selection of groups, and of columns within them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from debinet._random import RandomState
 from debinet.selection.group_norm import GroupNorm
 from debinet.selection.groups import make_groups
-from debinet.selection.problem import Problem
+from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
 from debinet.selection.tuning import read_positive
@@ -18,15 +18,15 @@ class SparseGroupLasso(PenalizedSelector):
     """Selects groups of columns, and within them the columns that are needed.
 
     Minimizes `|y - X t|^2 / (2 n) + penalty (l1_ratio |t|_1 + (1 - l1_ratio) sum_g w_g |t_g|_2)`,
-    with an intercept that is not penalized.
+    with an unpenalized intercept.
 
     Parameters
     ----------
     groups : sequence of p labels, sequence of sequences of columns, mapping to them, or None
         As in `GroupLasso`.
     penalty : {"cv", "cv-1se", "plugin"} or float
-        As in `Lasso`. `"plugin"` keeps noise out as the plug-ins a of the Lasso and b of the group
-        Lasso do: the least of `max(a, b)`, `a / l1_ratio` and `b / (1 - l1_ratio)`.
+        As in `Lasso`. `"plugin"` is the smallest of `max(a, b)`, `a / l1_ratio` and
+        `b / (1 - l1_ratio)`, with a the plug-in penalty of the Lasso and b of the group Lasso.
     l1_ratio : float
         From 0, the group Lasso, to 1, the Lasso. It is not tuned.
     group_weights : sequence of m positive numbers, optional
@@ -64,14 +64,11 @@ class SparseGroupLasso(PenalizedSelector):
         tol: float = 1e-7,
         random_state: RandomState = None,
     ) -> None:
+        super().__init__(penalty, standardize=standardize, tol=tol, random_state=random_state)
         self.groups = groups
-        self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.group_weights = group_weights
-        self.standardize = standardize
-        self.tol = tol
-        self.random_state = random_state
 
-    def _regularizer(self, problem: Problem) -> Regularizer:
+    def _regularizer(self, problem: LinearProblem) -> Regularizer:
         groups = make_groups(self.groups, problem.names, self.group_weights)
         return WorkingSet(GroupNorm(groups, read_positive("l1_ratio", self.l1_ratio, 1, zero=True)))

@@ -1,4 +1,4 @@
-"""Least squares one column at a time: what each column would add, what each would cost to lose."""
+"""Stepwise least squares: what each column would add, and what dropping it would cost."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from scipy.stats import f as f_distribution
 
 from debinet.protocols import FloatArray
 
-# A column of which less than this share is left, once the selected ones are projected out, is
-# determined by them and cannot enter.
+# A column of which less than this share is left after the selected ones are projected out is a
+# linear combination of them and cannot enter.
 DETERMINED = 1e-10
 PERFECT = 1e-20
 
 
 @dataclass(frozen=True)
 class Step:
-    """One column in or out.
+    """One column entering or leaving.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def _pvalue(move: Move) -> float:
 
 
 class Stepper:
-    """A least squares fit that columns enter and leave, kept as a QR decomposition.
+    """A least squares fit, kept as a QR decomposition, that columns enter and leave.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Stepper:
         return gains
 
     def losses(self) -> FloatArray:
-        """Return by how much leaving would raise it, for each selected column."""
+        """Return by how much dropping each selected column would raise it."""
         inverse = solve_triangular(self._R, np.eye(len(self.selected)))
         coef = inverse @ (self._Q.T @ self._y)
         return np.asarray(coef**2 / np.einsum("ij,ij->i", inverse, inverse))
@@ -169,7 +169,7 @@ class Stepper:
         """Drop the selected column at `place`."""
         unit = np.zeros(len(self.selected))
         unit[place] = 1
-        # Q (R')^-1 e_k points along what the column has that the other selected ones have not
+        # Q (R')^-1 e_k is the part of the column that is orthogonal to the other selected ones
         direction = self._Q @ solve_triangular(self._R, unit, trans="T")
         direction /= np.sqrt(direction @ direction)
         if len(self.selected) == 1:
@@ -182,7 +182,7 @@ class Stepper:
         self._project(direction, sign=1)
 
     def _project(self, direction: FloatArray, sign: int) -> None:
-        """Take a unit direction out of (-1) or give it back to (+1) all that is left."""
+        """Project a unit direction out of all that is left (-1), or add it back (+1)."""
         along = self._X.T @ direction
         share = float(direction @ self._y)
         self._left = self._left + sign * along**2
@@ -194,9 +194,9 @@ class Stepper:
 
 
 def select_stepwise(X: FloatArray, y: FloatArray, rule: Rule, most: int) -> tuple[Step, ...]:
-    """Let the best column enter, then columns leave that are no longer needed, and repeat.
+    """Let the best column enter, then drop columns that are no longer needed, and repeat.
 
-    A selection seen before ends it, so it cannot go in circles.
+    A selection that occurred before ends the search, so it cannot cycle.
     """
     stepper = Stepper(X, y)
     steps: list[Step] = []
@@ -219,7 +219,7 @@ def select_stepwise(X: FloatArray, y: FloatArray, rule: Rule, most: int) -> tupl
 
 
 def _step_back(stepper: Stepper, rule: Rule, n: int, newest: int) -> Iterator[Step]:
-    """Let columns leave, the least useful first, but never the one that just came."""
+    """Drop columns, the least useful first, but never the one that has just entered."""
     while len(stepper.selected) > 1:
         losses = stepper.losses()
         losses[stepper.selected.index(newest)] = np.inf

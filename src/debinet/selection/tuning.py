@@ -1,4 +1,4 @@
-"""From the word or number a user gave to the penalty."""
+"""The penalty, from the word or number that the user gave."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from debinet.exceptions import OptionError
 from debinet.protocols import FloatArray
 from debinet.selection.crossvalidation import CrossValidation, cross_validate
 from debinet.selection.plugin import plugin_penalty
-from debinet.selection.problem import Problem
+from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 
 WORDS = ("cv", "cv-1se", "plugin")
 PER_DECADE = 20
-# Cross-validation ends before the end where it can; dense truths need the small penalties.
+# Cross-validation usually stops early; models with many effects need the small penalties.
 DECADES_OF_CROSS_VALIDATION = 4
 
 
 @dataclass(frozen=True)
-class Tuning:
-    """How the penalty came about.
+class PenaltyChoice:
+    """How the penalty was chosen.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ def read_penalty(penalty: Any) -> str | float:
 
 
 def read_positive(name: str, value: Any, most: float = np.inf, *, zero: bool = False) -> float:
-    """Require a number above 0 (or from 0 on) and at most `most`, which may be infinity."""
+    """Require a finite number above 0 (or at least 0, if `zero`) and at most `most`."""
     number = isinstance(value, (Real, np.number)) and not isinstance(value, bool)
     if number and (value > 0 or (zero and value == 0)) and value <= most and value < np.inf:
         return float(value)
@@ -70,27 +70,27 @@ def read_positive(name: str, value: Any, most: float = np.inf, *, zero: bool = F
 
 def tune(
     regularizer: Regularizer,
-    problem: Problem,
+    problem: LinearProblem,
     penalty: str | float,
     tol: float,
     random_state: RandomState,
-) -> Tuning:
+) -> PenaltyChoice:
     """Choose the penalty."""
     if not isinstance(penalty, str):
-        return Tuning("given", penalty)
+        return PenaltyChoice("given", penalty)
     if penalty == "plugin":
-        found = plugin_penalty(regularizer, problem.X, problem.y, tol)
-        return Tuning(penalty, found.penalty, noise=found.noise)
+        found, noise = plugin_penalty(regularizer, problem.X, problem.y, tol)
+        return PenaltyChoice(penalty, found, noise=noise)
     solver = regularizer.on(problem.X, problem.y)
     rng = named_generator(root_seed(random_state), "cross-validation")
     grid = penalty_grid(solver.max_penalty, DECADES_OF_CROSS_VALIDATION)
     errors = cross_validate(regularizer, problem, grid, rng, tol)
     chosen = errors.best if penalty == "cv" else errors.simplest
-    return Tuning(penalty, chosen, cross_validation=errors)
+    return PenaltyChoice(penalty, chosen, cross_validation=errors)
 
 
 def penalty_grid(largest: float, decades: int = 3) -> FloatArray:
-    """Return a geometric grid from the least penalty that selects nothing down."""
-    # an outcome that no column is correlated with has nothing to select at any penalty
+    """Return a decreasing geometric grid from the smallest penalty that selects nothing."""
+    # if no column is correlated with the outcome, `largest` is 0
     top = max(largest, float(np.finfo(np.float64).tiny) * 10**decades)
     return np.asarray(top * np.logspace(0, -decades, PER_DECADE * decades))

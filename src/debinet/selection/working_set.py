@@ -1,4 +1,4 @@
-"""Least squares with any norm, solved on few columns that grow until no other would enter."""
+"""Least squares with any norm, solved on a small set of columns that grows until it suffices."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from debinet.protocols import FloatArray
-from debinet.selection.duality import Moments, duality_gap
-from debinet.selection.gram import GramCache
+from debinet.protocols import FloatArray, IntArray
+from debinet.selection.duality import gradient_and_gap
 from debinet.selection.norm import Norm
 from debinet.selection.proximal import Quadratic, minimize
 from debinet.selection.regularizer import Solutions
 
 ROUNDS = 200
-# Rounds in which the gap may fail to shrink before the tolerance counts as out of reach.
+# Rounds without a smaller gap after which the tolerance counts as out of reach.
 PATIENCE = 5
 FIRST_ENTRANTS = 50
-# The gap on the working set, relative to the one over all columns that it should bring down.
+# Target of the gap on the working set, as a share of the gap over all columns.
 INNER_SHARE = 0.1
 
 
@@ -103,12 +102,43 @@ class WorkingSetSolver:
         return gap
 
     def _state(self, penalty: float, ridge: float) -> tuple[FloatArray, float]:
-        """Return `X'r / n` and the duality gap over all columns; squares are rows of their own."""
-        used = np.flatnonzero(self._coef)
-        r = self._y - self._X[:, used] @ self._coef[used]
-        n = r.size
-        z = np.asarray(self._X.T @ r) / n - ridge * self._coef
-        squares = ridge * float(self._coef @ self._coef)
-        moments = Moments(float(r @ r) / n + squares, float(self._y @ r) / n)
-        penalized = penalty * self._norm.value(self._coef)
-        return z, duality_gap(moments, penalized, self._norm.dual(z), penalty)
+        return gradient_and_gap(
+            self._X, self._y, self._coef, self._norm, penalty=penalty, ridge=ridge
+        )
+
+
+class GramCache:
+    """Inner products of columns, divided by n, each computed when it is first needed.
+
+    Parameters
+    ----------
+    X : FloatArray of shape (n, p)
+    """
+
+    def __init__(self, X: FloatArray) -> None:
+        self._X = X
+        self._place = np.full(X.shape[1], -1)
+        self._known = np.empty(0, dtype=np.int64)
+        self._products = np.empty((0, 0))
+
+    def block(self, columns: IntArray) -> FloatArray:
+        """Return the inner products (k, k) among k columns."""
+        missing = columns[self._place[columns] < 0]
+        if missing.size:
+            self._add(missing)
+        places = self._place[columns]
+        return np.asarray(self._products[np.ix_(places, places)])
+
+    def _add(self, missing: IntArray) -> None:
+        old = self._known.size
+        known = np.concatenate([self._known, missing])
+        if known.size > self._products.shape[0]:
+            room = min(2 * known.size, self._place.size)
+            grown = np.empty((room, room))
+            grown[:old, :old] = self._products[:old, :old]
+            self._products = grown
+        cross = self._X[:, known].T @ self._X[:, missing] / self._X.shape[0]
+        self._products[: known.size, old : known.size] = cross
+        self._products[old : known.size, :old] = cross[:old].T
+        self._place[missing] = np.arange(old, known.size)
+        self._known = known

@@ -10,13 +10,13 @@ from debinet.theory.finite import KernelDistance, finite_kernel, kernel_distance
 from debinet.theory.gradient_flow import flow, linearized_errors
 from debinet.theory.inputs import normalize_rows
 from debinet.theory.limit import Rate, convergence_rate, limiting_kernel
-from debinet.theory.network import Network, draw_network
+from debinet.theory.network import TwoLayerNetwork, draw_network
 
 __all__ = [
     "Convergence",
     "KernelDistance",
-    "Network",
     "Rate",
+    "TwoLayerNetwork",
     "check_convergence",
     "convergence_rate",
     "draw_network",

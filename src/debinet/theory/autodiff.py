@@ -1,4 +1,4 @@
-"""The tangent kernel of any network that torch can differentiate, without its Jacobian."""
+"""The tangent kernel of any network that torch can differentiate, without the Jacobian."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from debinet.theory.inputs import read_rows, require_memory
 def tangent_kernel(function: Callable[[Any, Any], Any], parameters: Any, Z: Any) -> FloatArray:
     """Return the inner products of the gradients of all outputs at all rows.
 
-    For every row and output one gradient is pulled back (vjp) and pushed forward to the rows from
-    there on (jvp): as much memory as a few copies of the parameters, where the Jacobian would take
-    n x outputs of them.
+    For every row and output, one gradient (vjp) is multiplied with those of the row and all later
+    ones (jvp). This takes the memory of a few copies of the parameters, the Jacobian n x outputs.
 
     Parameters
     ----------
@@ -27,7 +26,7 @@ def tangent_kernel(function: Callable[[Any, Any], Any], parameters: Any, Z: Any)
         Maps parameters and a tensor of rows (r, p) to outputs (r, outputs). Every row must be
         treated on its own (no batch normalization).
     parameters : tensor, array, or list, tuple or dict of them
-        What the gradients are taken by; they are copied to double precision.
+        What to differentiate by; copied to double precision.
     Z : array or data frame of shape (n, p)
         Rows as the network sees them.
 

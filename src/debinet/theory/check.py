@@ -1,4 +1,4 @@
-"""Does Theorem 1 hold on these data? Train a network and see.
+"""Check whether Theorem 1 holds on given data, by training a network.
 
 Theorem 1 is about gradient flow, `dW/dt = -dL/dW`; a run takes small steps along it. Steps below
 `1 / lambda_max` shrink residuals a little faster than the flow, as `(1 - x)^2 <= exp(-2 x)`, and
@@ -6,8 +6,8 @@ as fast in the slow directions, on which the bound depends. The outputs act on e
 
     d/dt F_s = sum_h H_sh (M_h - F_h)
 
-the paper's vectorized formula has `M_s - F_s` in place of `M_h - F_h`. Gradient descent does what
-is right by itself; `linearized_errors` solves the right equation.
+the paper's vectorized formula has `M_s - F_s` in place of `M_h - F_h`. Gradient descent is not
+affected; `linearized_errors` solves the correct equation.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ import numpy as np
 from debinet._random import RandomState, root_seed
 from debinet.data.options import whole_number
 from debinet.exceptions import OptionError
-from debinet.protocols import FloatArray
 from debinet.theory.convergence import Convergence, trace_frame
-from debinet.theory.following import Course, Plan, follow
 from debinet.theory.inputs import (
     read_rows,
     read_targets,
@@ -31,12 +29,13 @@ from debinet.theory.inputs import (
 )
 from debinet.theory.limit import Rate, kernel_and_rate, require_share
 from debinet.theory.network import NEURONS, draw_network
+from debinet.theory.trajectory import DescentPlan, Trajectory, record_trajectory
 
-# Share of 1 / lambda_max that is a step, and of 1 / lambda_0 that is a run, if not told otherwise.
+# Default step in units of 1 / lambda_max, and default time in units of 1 / lambda_0.
 _STEP, _TIME = 0.1, 3.0
-# A kernel that is nearly singular would ask for millions of steps: the run is cut here.
+# A nearly singular kernel would need millions of steps: the default run ends here.
 _STEPS = 20_000
-# More steps than this nobody waits for: step or time is in other units than meant.
+# With more steps than this, step or time is probably in the wrong units.
 _LONGEST = 10_000_000
 
 
@@ -50,7 +49,7 @@ def check_convergence(
     activation: str = "relu",
     train: str = "first",
     delta: float = 0.1,
-    looks: int = 10,
+    snapshots: int = 10,
     progress: bool = False,
     random_state: RandomState = 0,
 ) -> Convergence:
@@ -65,7 +64,7 @@ def check_convergence(
     Z : array or data frame of shape (n, p)
         Rows of unit length, as for `convergence_rate`.
     M : array or data frame of shape (n, outputs) or (n,)
-        Targets, `[y, D]` in the paper, best standardized: the theorem wants them bounded.
+        Targets, `[y, D]` in the paper; best standardized, as the theorem needs bounded targets.
     width : int
         Neurons m.
     step : float, optional
@@ -79,8 +78,8 @@ def check_convergence(
         `"first"` layer only, as in the theorem, or `"all"`.
     delta : float
         Probability with which the bound may fail, for the width that the theorem asks for.
-    looks : int
-        At how many times after the start kernel and weights are recorded, more of them early.
+    snapshots : int
+        Number of times, after the start, at which kernel and weights are recorded; most are early.
     progress : bool
         Whether to show a bar.
     random_state : int, numpy random generator, or None
@@ -89,7 +88,7 @@ def check_convergence(
     Returns
     -------
     Convergence
-        Ctrl-C returns the record of the steps that were done, with a warning.
+        Ctrl-C returns the record so far, with a warning.
 
     Examples
     --------
@@ -106,32 +105,32 @@ def check_convergence(
     width, outputs = whole_number("width", width, 1), targets.values.shape[1]
     require_share(delta)
     H, rate = kernel_and_rate(rows, activation, train)
-    plan = make_plan(rate, step, time, whole_number("looks", looks, 1))
+    plan = make_plan(rate, step, time, whole_number("snapshots", snapshots, 1))
     _require_room(len(rows), outputs, width)
     network = draw_network(rows.shape[1], outputs, width, activation, seed)
-    course = follow(network, rows, targets.values, H=H, plan=plan, progress=progress)
+    trajectory = record_trajectory(network, rows, targets.values, H=H, plan=plan, progress=progress)
     return Convergence(
         names=targets.names,
-        times=_times(course, plan),
-        errors=course.errors,
+        times=plan.step * np.arange(len(trajectory.errors), dtype=np.float64),
+        errors=trajectory.errors,
         rate=rate,
-        trace=trace_frame(course),
-        movement_bound=_movement_bound(course, rate, width),
+        trace=trace_frame(trajectory),
+        movement_bound=_movement_bound(trajectory, rate, width),
         width=width,
         step=plan.step,
         delta=delta,
         seed=seed,
-        interrupted=course.interrupted,
+        interrupted=trajectory.interrupted,
     )
 
 
-def make_plan(rate: Rate, step: float | None, time: float | None, looks: int) -> Plan:
-    """Return the steps of a run; looks are at the squares of even parts of its length."""
+def make_plan(rate: Rate, step: float | None, time: float | None, snapshots: int) -> DescentPlan:
+    """Return the steps of a run; snapshots are at squares of equal shares of its length."""
     size = _STEP / rate.lambda_max if step is None else require_positive(step, "step")
     if time is None:
         steps = min(ceil(_TIME / rate.lambda_0 / size), _STEPS)
     else:
-        # a quotient that should be whole must not be rounded up to one step more
+        # rounding of an exact quotient must not add a step
         asked = require_positive(time, "time") / size * (1 - 1e-12)
         if asked > _LONGEST:
             raise OptionError(
@@ -141,8 +140,8 @@ def make_plan(rate: Rate, step: float | None, time: float | None, looks: int) ->
             )
         steps = ceil(asked)
     # the kernel moves most while the error is large
-    at = np.unique(np.rint(steps * np.linspace(0.0, 1.0, looks + 1) ** 2).astype(np.int64))
-    return Plan(size, steps, at, rate.train)
+    at = np.unique(np.rint(steps * np.linspace(0.0, 1.0, snapshots + 1) ** 2).astype(np.int64))
+    return DescentPlan(size, steps, at, rate.train)
 
 
 def _require_room(n: int, outputs: int, width: int) -> None:
@@ -154,13 +153,8 @@ def _require_room(n: int, outputs: int, width: int) -> None:
     )
 
 
-def _times(course: Course, plan: Plan) -> FloatArray:
-    times: FloatArray = plan.step * np.arange(len(course.errors), dtype=np.float64)
-    return times
-
-
-def _movement_bound(course: Course, rate: Rate, width: int) -> float:
-    """Return R' of Lemma B.3, which takes slopes to be at most 1, for steeper activations too."""
-    distances = np.sqrt(course.errors[0]).sum()
+def _movement_bound(trajectory: Trajectory, rate: Rate, width: int) -> float:
+    """Return R' of Lemma B.3, which assumes slopes of at most 1, times the largest slope."""
+    distances = np.sqrt(trajectory.errors[0]).sum()
     steepest = NEURONS[rate.activation].steepest
     return float(steepest * np.sqrt(rate.n / width) / rate.lambda_0 * distances)

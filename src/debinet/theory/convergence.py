@@ -1,4 +1,4 @@
-"""The record of one run of gradient descent beside what Theorem 1 and its lemmas allow."""
+"""The record of a run of gradient descent, and the bounds of Theorem 1 and its lemmas."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pandas as pd
 
 from debinet.exceptions import OptionError
 from debinet.protocols import BoolArray, FloatArray
-from debinet.theory.following import Course
 from debinet.theory.limit import Rate
+from debinet.theory.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# At time 0 error and bound are the same number; a share this small is rounding. The error itself
-# cannot fall below the rounding of predictions of the size of the targets.
+# At time 0 error and bound are equal, up to rounding. The error itself cannot fall below the
+# rounding of predictions as large as the targets.
 _ROUNDING = 1e-12
 _FLOOR = 1e-28
 _DISTANCES = {
@@ -59,7 +59,7 @@ class Convergence:
     seed : int
         The `random_state` that repeats the run.
     interrupted : bool
-        Whether the run was stopped by hand.
+        Whether the run was stopped by the user.
     """
 
     names: tuple[str, ...]
@@ -102,7 +102,7 @@ class Convergence:
 
     @property
     def movement(self) -> float:
-        """Greatest distance of a neuron's weights from their start, at the times of `trace`."""
+        """Largest distance of a neuron's weights from their start, at the times of `trace`."""
         return float(self.trace["movement"].max())
 
     @property
@@ -112,7 +112,7 @@ class Convergence:
 
     @property
     def asked_width(self) -> float:
-        """Order of the width that Theorem 1 asks for, its constant unknown."""
+        """Order of the width that Theorem 1 needs; its constant is unknown."""
         return self.rate.width(self.delta, len(self.names) - 1)
 
     def to_frame(self) -> pd.DataFrame:
@@ -128,7 +128,7 @@ class Convergence:
         )
 
     def summary(self) -> str:
-        """Return in words, and a table, whether the theorem holds on these data."""
+        """Return, in words and a table, whether the theorem holds on these data."""
         from debinet.theory.wording import convergence_summary
 
         return convergence_summary(self)
@@ -137,7 +137,7 @@ class Convergence:
         return self.summary()
 
     def plot(self, kind: str = "loss", *, ax: Axes | None = None) -> Axes:
-        """Draw the run and return the axes.
+        """Plot the run and return the axes.
 
         Parameters
         ----------
@@ -171,9 +171,9 @@ class Convergence:
         return below
 
 
-def trace_frame(course: Course) -> pd.DataFrame:
-    """Return the looks of a run as a frame with the times as index."""
-    return pd.DataFrame([asdict(look) for look in course.looks]).set_index("time")
+def trace_frame(trajectory: Trajectory) -> pd.DataFrame:
+    """Return the snapshots of a run as a frame, indexed by time."""
+    return pd.DataFrame([asdict(snapshot) for snapshot in trajectory.snapshots]).set_index("time")
 
 
 def _last_slope(times: FloatArray, errors: FloatArray) -> float:

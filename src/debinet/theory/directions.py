@@ -3,9 +3,9 @@
 Rows of unit length act through their directions. Equal rows give equal rows of the kernel, so its
 least eigenvalue is 0. Opposite rows z and -z are told apart by ReLU, although the paper's Fact 1
 excludes all parallel rows: as functions of w, the gradients `z 1{w'z >= 0}` and `-z 1{w'z < 0}` are
-orthogonal. Their difference is z for every w, however, a constant. So opposite pairs are harmless
-as long as their directions are linearly independent, and make the kernel singular otherwise; the
-same holds for leaky ReLU and with both layers trained. For an odd activation (tanh, erf) the
+orthogonal. Their difference, however, is z for every w, a constant. So opposite pairs do no harm
+if their directions are linearly independent, and make the kernel singular otherwise; the same holds
+for leaky ReLU and with both layers trained. For an odd activation (tanh, erf) the
 gradients of z and -z are each other's negatives, and one opposite pair makes the kernel singular.
 """
 
@@ -46,7 +46,7 @@ def parallel_pairs(Z: FloatArray) -> tuple[IntArray, IntArray]:
     cosine = np.triu(Z @ Z.T, k=1)
     pairs = []
     for sign in (1.0, -1.0):
-        # the cosine's rounding would blur the distance, so it only names candidates
+        # the cosine is too coarse for the distance, so it only proposes candidates
         near = np.argwhere(sign * cosine > 1.0 - 1e-5)
         gap = np.linalg.norm(Z[near[:, 0]] - sign * Z[near[:, 1]], axis=1)
         pairs.append(near[gap < _SAME])

@@ -1,4 +1,4 @@
-"""The tangent kernel of a finite network in closed form, and how far it is from its limit."""
+"""The tangent kernel of a finite network in closed form, and its distance from the limit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from debinet.exceptions import InputError
 from debinet.learners.wide.kernels import Architecture
 from debinet.protocols import FloatArray
 from debinet.theory.inputs import read_rows, require_memory
-from debinet.theory.network import Network
+from debinet.theory.network import TwoLayerNetwork
 
 # Elements of a temporary that stay in the processor's cache.
 _CHUNK = 2**18
@@ -45,7 +45,7 @@ class KernelDistance:
         return float(np.sqrt((self.blocks**2).sum() / len(self.blocks)))
 
 
-def finite_kernel(network: Network, Z: Any, train: str = "first") -> FloatArray:
+def finite_kernel(network: TwoLayerNetwork, Z: Any, train: str = "first") -> FloatArray:
     """Return the tangent kernel of a finite network, H_whole in the paper, block by block.
 
     `(H_sh)_ij = 1/m z_i'z_j sum_r A_rs A_rh a'(w_r'z_i) a'(w_r'z_j)`, and on the diagonal
@@ -54,8 +54,8 @@ def finite_kernel(network: Network, Z: Any, train: str = "first") -> FloatArray:
 
     Parameters
     ----------
-    network : Network
-        Of any weights, random or trained.
+    network : TwoLayerNetwork
+        With any weights, random or trained.
     Z : array or data frame of shape (n, p)
         Rows as the network sees them.
     train : str

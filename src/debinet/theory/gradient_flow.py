@@ -1,12 +1,11 @@
-"""Gradient flow through a kernel that stands still: a linear differential equation, solved exactly.
+"""Gradient flow with a constant kernel: a linear differential equation, solved exactly.
 
 With residuals `E_s = M_s - F_s` of output s, gradient flow on `1/2 |F - M|^2` obeys
 
     d/dt F_s = sum_h H_sh (M_h - F_h).
 
-The paper's individual dynamics say so, but its vectorized form has `(M_s - F_s)` under the sum,
-which drops the influence of one output on another. Here, and everywhere in this package, it is
-`(M_h - F_h)`.
+The paper has this equation for single outputs, but its vectorized form has `(M_s - F_s)` under the
+sum, which drops the influence of one output on another. This package uses `(M_h - F_h)`.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from debinet.theory.inputs import read_rows, read_targets
 def linearized_errors(
     blocks: FloatArray, M: Any, F0: FloatArray, times: FloatArray | list[float]
 ) -> FloatArray:
-    """Return the squared errors of every output if the kernel stayed as it is.
+    """Return the squared errors of every output if the kernel stayed constant.
 
-    The residuals of all outputs together, one below the other, are `exp(-H_whole t)` times those
-    at the start. A wide network follows this closely.
+    The stacked residuals of all outputs are `exp(-H_whole t)` times those at the start. A wide
+    network follows this closely.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ def linearized_errors(
     moments = np.array([_read_time(t) for t in np.ravel(times)])
     whole = blocks.transpose(0, 2, 1, 3).reshape(outputs * n, outputs * n)
     eigenvalues, vectors = eigh(whole)
-    # rounding below 0 would grow without end
+    # a rounding error below 0 would grow exponentially
     rates = np.maximum(eigenvalues, 0.0)
     turned = vectors.T @ (targets - start).T.ravel()
     errors = np.empty((moments.size, outputs))
@@ -71,9 +70,9 @@ def linearized_errors(
 
 
 def flow(H_train: FloatArray, H_test_train: FloatArray, M: Any, time: float) -> FloatArray:
-    """Return what an infinitely wide network predicts after training for `time`, from zero.
+    """Return the predictions of an infinitely wide network after training from zero for `time`.
 
-    `H_test_train H^-1 (I - exp(-H time)) M`: least squares in the limit, smooth before it.
+    `H_test_train H^-1 (I - exp(-H time)) M`: smooth at first, least squares in the limit.
 
     Parameters
     ----------
@@ -102,11 +101,11 @@ def flow(H_train: FloatArray, H_test_train: FloatArray, M: Any, time: float) -> 
         raise InputError(
             "kernels of shapes (n, n) and (r, n)",
             f"shapes {H.shape} and {cross.shape}",
-            "Give the training rows first, then new rows against training rows.",
+            "Pass the kernel of the training rows first, then that of new rows and training rows.",
         )
     targets, t = read_targets(M, len(H)).values, _read_time(time, np.inf)
     rates, vectors = eigh(H)
-    # new rows have no part in directions in which the kernel is 0, so these are left out
+    # the kernel between new and training rows is 0 in directions in which H is, so drop these
     kept = rates > len(H) * np.finfo(np.float64).eps * rates[-1]
     rates, vectors = rates[kept], vectors[:, kept]
     share = -np.expm1(-rates * t) / rates

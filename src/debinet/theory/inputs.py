@@ -1,4 +1,4 @@
-"""Rows and targets as the theory takes them: finite numbers, rows of unit length."""
+"""Rows and targets of the theory: finite numbers, rows of unit length."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from debinet.exceptions import (
 )
 from debinet.protocols import FloatArray
 
-# Rows that were normalized in single precision still count as of unit length.
+# Rows that were normalized in single precision count as of unit length.
 _UNIT = 1e-6
 
 
 @dataclass(frozen=True)
 class Targets:
-    """The outputs that a network is trained to.
+    """The outputs that a network is trained on.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def normalize_rows(Z: Any) -> FloatArray:
            [ 0. , -1. ]])
     """
     rows = read_rows(Z)
-    # in units of the largest entry, so that squares neither overflow nor vanish
+    # relative to the largest entry, so that squares neither overflow nor underflow
     largest = np.abs(rows).max(axis=1, keepdims=True)
     if not largest.all():
         raise InputError(
@@ -116,7 +116,7 @@ def require_positive(value: Any, name: str) -> float:
 
 
 def require_memory(floats: int, what: str, remedy: str) -> None:
-    """Require room for so many numbers in double precision."""
+    """Require memory for so many numbers in double precision."""
     needed, available = 8 * floats, bytes_available()
     if available is not None and needed > available:
         raise MemoryLimitError(
@@ -127,7 +127,7 @@ def require_memory(floats: int, what: str, remedy: str) -> None:
 def _is_vector(M: Any) -> bool:
     try:
         return np.ndim(M) == 1
-    except ValueError:  # rows of different lengths, which the reader of tables refuses by name
+    except ValueError:  # rows of different lengths, which read_table refuses
         return False
 
 

@@ -1,4 +1,4 @@
-"""The limiting kernel of a network and the rate of convergence that Theorem 1 reads off it."""
+"""The limiting kernel of a network, and the rate of convergence that Theorem 1 derives from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from debinet.theory.inputs import read_rows, require_memory, require_unit_rows
 
 @dataclass(frozen=True)
 class Rate:
-    """What the eigenvalues of the limiting kernel say about gradient descent.
+    """What the eigenvalues of the limiting kernel imply for gradient descent.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Rate:
     lambda_0, lambda_max : float
         Least and largest eigenvalue of the limiting kernel.
     activation, train : str
-        Of the network it belongs to.
+        Of the network.
     """
 
     n: int
@@ -42,14 +42,14 @@ class Rate:
         return 2.0 / self.lambda_max
 
     def bound(self, t: float | FloatArray) -> FloatArray:
-        """Return `exp(-lambda_0 t)`, Theorem 1's share of the squared error left at time t."""
+        """Return `exp(-lambda_0 t)`: Theorem 1's bound on the relative squared error at time t."""
         return np.asarray(np.exp(-self.lambda_0 * np.asarray(t, dtype=np.float64)))
 
     def width(self, delta: float, q: int) -> float:
-        """Return `(1 + q)^5 n^6 / (delta^3 lambda_0^4)`, the width that Theorem 1 asks for.
+        """Return `(1 + q)^5 n^6 / (delta^3 lambda_0^4)`, the width that Theorem 1 needs.
 
-        An order of magnitude: the theorem leaves the constant open. Networks that are many powers
-        of ten smaller do converge; see `check_convergence`.
+        An order of magnitude, as the theorem does not give the constant. Networks that are smaller
+        by many powers of ten do converge; see `check_convergence`.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ def limiting_kernel(Z: Any, activation: str = "relu", train: str = "first") -> F
 
 
 def convergence_rate(Z: Any, activation: str = "relu", train: str = "first") -> Rate:
-    """Return the rate at which Theorem 1 lets gradient descent converge on these rows.
+    """Return the rate of convergence of gradient descent by Theorem 1 on these rows.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def convergence_rate(Z: Any, activation: str = "relu", train: str = "first") -> 
 def kernel_and_rate(Z: Any, activation: str, train: str) -> tuple[FloatArray, Rate]:
     """Return the limiting kernel (n, n) and its rate; refuse rows that the theorem excludes."""
     rows = read_rows(Z)
-    # the kernel, what the eigenvalues are found in, and the cosines with their upper half
+    # the kernel, a copy for the eigenvalues, and the cosines with their upper half
     require_memory(
         4 * len(rows) ** 2, f"the rate of {len(rows)} rows", "Take a random part of the rows."
     )
@@ -136,8 +136,8 @@ def _rate(Z: FloatArray, H: FloatArray, activation: str, train: str) -> Rate:
     if least <= len(H) * np.finfo(np.float64).eps * largest:
         pair, angle = closest_pair(Z)
         raise InputError(
-            "rows whose kernel has a least eigenvalue that can be told from 0",
-            f"{least:.2g} beside a largest one of {largest:.2g}; the closest rows are {pair[0]} "
+            "rows whose kernel has a smallest eigenvalue clearly above 0",
+            f"{least:.2g}, with a largest one of {largest:.2g}; the closest rows are {pair[0]} "
             f"and {pair[1]}, at an angle of {angle:.2g}",
             "Take fewer rows, more columns, or activation='relu', whose kernel is the farthest "
             "from singular.",

@@ -20,15 +20,15 @@ from debinet.protocols import BoolArray, FloatArray
 
 @dataclass(frozen=True)
 class Neuron:
-    """An activation, element by element.
+    """An elementwise activation a.
 
     Attributes
     ----------
     value : callable
-        Maps an array and where to write, or None, to `a`.
+        Maps an array, and the array to write to or None, to `a`.
     slope : callable
-        Maps an array to `a'`, for ReLU as booleans; at a kink it is the slope from the right, as
-        in the paper.
+        Maps an array to `a'`, for ReLU as booleans; at a kink the slope from the right, as in the
+        paper.
     steepest : float
         Largest slope.
     """
@@ -38,54 +38,22 @@ class Neuron:
     steepest: float = 1.0
 
 
-def _relu(x: FloatArray, out: FloatArray | None) -> FloatArray:
-    return np.maximum(x, 0.0, out=out)
-
-
-def _relu_slope(x: FloatArray) -> BoolArray:
-    positive: BoolArray = x >= 0
-    return positive
-
-
-def _leaky_relu(x: FloatArray, out: FloatArray | None) -> FloatArray:
-    return np.maximum(x, LEAKY_SLOPE * x, out=out)
-
-
-def _leaky_relu_slope(x: FloatArray) -> FloatArray:
-    return np.where(x >= 0, 1.0, LEAKY_SLOPE)
-
-
-def _erf(x: FloatArray, out: FloatArray | None) -> FloatArray:
-    value: FloatArray = erf(x, out=out)
-    return value
-
-
-def _erf_slope(x: FloatArray) -> FloatArray:
-    slope: FloatArray = 2 / np.sqrt(np.pi) * np.exp(-x * x)
-    return slope
-
-
-def _tanh(x: FloatArray, out: FloatArray | None) -> FloatArray:
-    return np.tanh(x, out=out)
-
-
-def _tanh_slope(x: FloatArray) -> FloatArray:
-    slope: FloatArray = 1.0 - np.tanh(x) ** 2
-    return slope
-
-
+_STEEP = 2 / np.sqrt(np.pi)
 NEURONS: Mapping[str, Neuron] = MappingProxyType(
     {
-        "relu": Neuron(_relu, _relu_slope),
-        "leaky_relu": Neuron(_leaky_relu, _leaky_relu_slope),
-        "erf": Neuron(_erf, _erf_slope, 2 / np.sqrt(np.pi)),
-        "tanh": Neuron(_tanh, _tanh_slope),
+        "relu": Neuron(lambda x, out: np.maximum(x, 0.0, out=out), lambda x: x >= 0),
+        "leaky_relu": Neuron(
+            lambda x, out: np.maximum(x, LEAKY_SLOPE * x, out=out),
+            lambda x: np.where(x >= 0, 1.0, LEAKY_SLOPE),
+        ),
+        "erf": Neuron(lambda x, out: erf(x, out=out), lambda x: _STEEP * np.exp(-x * x), _STEEP),
+        "tanh": Neuron(np.tanh, lambda x: 1.0 - np.tanh(x) ** 2),
     }
 )
 
 
 @dataclass(frozen=True)
-class Network:
+class TwoLayerNetwork:
     """Weights of a two-layer network of width m without biases.
 
     Attributes
@@ -110,7 +78,7 @@ class Network:
             raise InputError(
                 "W of shape (p, width) and A of shape (width, outputs)",
                 f"shapes {self.W.shape} and {self.A.shape}",
-                "Transpose what stands the other way round.",
+                "Transpose the one that is the wrong way round.",
             )
 
     @property
@@ -141,8 +109,8 @@ def draw_network(
     width: int = 10_000,
     activation: str = "relu",
     random_state: RandomState = 0,
-) -> Network:
-    """Draw a network as the paper initializes it: `w_r ~ N(0, I)`, `A_rs` = 1 or -1 evenly.
+) -> TwoLayerNetwork:
+    """Draw a network as in the paper: `w_r ~ N(0, I)`, `A_rs` = 1 or -1 with equal probability.
 
     `check_convergence` starts from the same network at the same `random_state`.
 
@@ -151,7 +119,7 @@ def draw_network(
     p, outputs, width : int
         Columns of Z, columns of M, and neurons.
     activation : str
-        As in `Network`.
+        As in `TwoLayerNetwork`.
     random_state : int, numpy random generator, or None
         Seed.
 
@@ -166,4 +134,4 @@ def draw_network(
     width = whole_number("width", width, 1)
     W = rng.standard_normal((p, width))
     A = rng.choice(np.array([-1.0, 1.0]), size=(width, outputs))
-    return Network(W, A, activation)
+    return TwoLayerNetwork(W, A, activation)

@@ -1,4 +1,4 @@
-"""The verdict of a convergence check in plain words."""
+"""The verdict of a convergence check in words."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def _verdict(run: Convergence) -> list[str]:
         f"Its least eigenvalue is never below {format_number(share, 3)} lambda_0, {needed}."
     )
     lines.append(
-        f"Theorem 1 asks for a width of the order {run.asked_width:.0e} at delta = {run.delta:g}, "
-        "its constant unknown."
+        f"Theorem 1 asks for a width of the order {run.asked_width:.0e} at delta = {run.delta:g}; "
+        "its constant is unknown."
     )
     if run.interrupted:
-        lines.append("The run was interrupted: all of this is about the part that was done.")
+        lines.append("The run was interrupted: all of this is about the steps until then.")
     return lines
 
 

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.neural_network import MLPClassifier
 
 from debinet.exceptions import SelectorError
-from debinet.experiments.paper.credit_data import FIRST_REPAYMENT, Payments, Prepared, prepare
+from debinet.experiments.paper.credit_data import FIRST_REPAYMENT, CreditData, Payments, prepare
 from debinet.models.debinet import DebiNet
 from debinet.protocols import FloatArray
 from debinet.selection.elastic_net import ElasticNet
@@ -30,15 +30,15 @@ HIDDEN = (100, 100)
 
 @dataclass(frozen=True)
 class Victim:
-    """A trained network and the data it was trained and is judged on, shared by all rows."""
+    """A trained network with its training and validation data, shared by all rows."""
 
-    data: Prepared
+    data: CreditData
     network: Any
 
 
 @dataclass(frozen=True)
 class Target:
-    """The column to perturb, as its name and its coefficient in standardized units."""
+    """The column to perturb: its name, and its coefficient in standardized units."""
 
     column: str
     coefficient: float
@@ -50,7 +50,7 @@ def make_victim(frame: pd.DataFrame, seed: int, *, payments: Payments = "numbers
     return Victim(data, train_network(data, seed))
 
 
-def train_network(data: Prepared, seed: int) -> Any:
+def train_network(data: CreditData, seed: int) -> Any:
     """Return a ReLU network with three layers of weights, stopped early on training rows."""
     network = MLPClassifier(HIDDEN, activation="relu", early_stopping=True, random_state=seed)
     return network.fit(data.X_train, data.y_train)
@@ -66,12 +66,12 @@ def measure(victim: Victim, X: FloatArray) -> dict[str, float]:
     }
 
 
-def largest_coefficient(data: Prepared, method: Method, seed: int) -> Target:
+def largest_coefficient(data: CreditData, method: Method, seed: int) -> Target:
     """Return the column whose coefficient, in a regression of y on X, is the largest.
 
     Parameters
     ----------
-    data : Prepared
+    data : CreditData
         Its training rows are used.
     method : str
         `"ols"`: least squares on all columns, where only singular values below the machine's
@@ -88,18 +88,18 @@ def largest_coefficient(data: Prepared, method: Method, seed: int) -> Target:
         raise SelectorError(
             "a selector that keeps at least one column",
             f"none from {method!r}",
-            "Without a coefficient there is no column to attack; pass more rows.",
+            "Pass more rows: without a coefficient there is no column to attack.",
         )
     column = str(coefficients.abs().idxmax())
     return Target(column, float(coefficients[column]))
 
 
-def perturb(data: Prepared, target: Target, *, aim: Aim = "label") -> FloatArray:
+def perturb(data: CreditData, target: Target, *, aim: Aim = "label") -> FloatArray:
     """Return the validation rows with the target's column at an end of its range.
 
     Parameters
     ----------
-    data : Prepared
+    data : CreditData
         The range is that of its training rows, as the coefficient is.
     target : Target
         A positive coefficient says that the maximum raises the predicted chance of a default.
@@ -148,35 +148,35 @@ ROWS: dict[str, Callable[[Victim, int], dict[str, float]]] = {
 }
 
 
-def _independent(data: Prepared) -> pd.DataFrame:
-    # DebiNet cannot do without this either: a network learns a column exactly from the other
-    # levels, and a residual of zero has no coefficient. Beyond reference levels, rare ones can be
-    # copies of each other. A diagonal element of R is what a column has beyond earlier ones.
+def _independent(data: CreditData) -> pd.DataFrame:
+    # DebiNet needs this too: a network learns a column exactly from the other levels, and a
+    # residual of zero has no coefficient. Apart from reference levels, rare levels can be copies of
+    # each other. A diagonal element of R is the part of a column that earlier ones do not explain.
     frame = pd.DataFrame(data.X_train, columns=list(data.names)).drop(columns=[*data.references])
     own = np.abs(np.diag(np.linalg.qr(frame.to_numpy(), mode="r")))
     kept: pd.DataFrame = frame.loc[:, own > 1e-8 * np.sqrt(len(frame))]
     return kept
 
 
-def _ols(data: Prepared, seed: int) -> pd.Series[float]:  # noqa: ARG001 - as all methods
+def _ols(data: CreditData, seed: int) -> pd.Series[float]:  # noqa: ARG001 - as all methods
     X, y = data.X_train, data.y_train
     precision = np.finfo(np.float64).eps
     coef: FloatArray = lstsq(X - X.mean(axis=0), y - y.mean(), cond=precision)[0]
     return pd.Series(coef, index=list(data.names), dtype=np.float64)
 
 
-def _minimum_norm(data: Prepared, seed: int) -> pd.Series[float]:  # noqa: ARG001
+def _minimum_norm(data: CreditData, seed: int) -> pd.Series[float]:  # noqa: ARG001
     coef = LinearRegression().fit(data.X_train, data.y_train).coef_
     return pd.Series(coef, index=list(data.names), dtype=np.float64)
 
 
-def _ols_references(data: Prepared, seed: int) -> pd.Series[float]:  # noqa: ARG001
+def _ols_references(data: CreditData, seed: int) -> pd.Series[float]:  # noqa: ARG001
     X = _independent(data)
     coef = LinearRegression().fit(X, data.y_train).coef_
     return pd.Series(coef, index=X.columns, dtype=np.float64)
 
 
-def _debinet(data: Prepared, seed: int, *, selector: Any) -> pd.Series[float]:
+def _debinet(data: CreditData, seed: int, *, selector: Any) -> pd.Series[float]:
     # The same rows select and estimate, as in the paper: an attack needs no intervals.
     model = DebiNet(selector, selection_share=None, random_state=seed)
     model.fit(_independent(data), data.y_train.astype(np.float64))
@@ -184,9 +184,9 @@ def _debinet(data: Prepared, seed: int, *, selector: Any) -> pd.Series[float]:
     return coef
 
 
-# The minimum of the cross-validated error keeps nearly all columns of so many rows, and leaves the
-# network almost nothing to learn; one standard error above it, there is a selection.
-_METHODS: dict[Method, Callable[[Prepared, int], pd.Series[float]]] = {
+# With so many rows, the minimum of the cross-validated error keeps nearly all columns and leaves
+# the network almost nothing to learn; the penalty one standard error above it does select.
+_METHODS: dict[Method, Callable[[CreditData, int], pd.Series[float]]] = {
     "ols": _ols,
     "minimum_norm": _minimum_norm,
     "ols_references": _ols_references,

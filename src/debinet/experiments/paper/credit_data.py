@@ -1,4 +1,4 @@
-"""The credit card clients of the paper's Table 5, ready for a network: imputed, encoded, scaled."""
+"""The credit card clients of the paper's Table 5: imputed, encoded and scaled for a network."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CATEGORICAL: dict[Payments, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Prepared:
+class CreditData:
     """Training and validation rows, standardized with the training rows' moments.
 
     Attributes
@@ -58,18 +58,18 @@ class Prepared:
     references: tuple[str, ...]
 
 
-def prepare(frame: pd.DataFrame, seed: int, *, payments: Payments = "numbers") -> Prepared:
+def prepare(frame: pd.DataFrame, seed: int, *, payments: Payments = "numbers") -> CreditData:
     """Split the clients, impute undocumented codes, encode categories and standardize.
 
     Parameters
     ----------
     frame : DataFrame
-        The UCI table; `ID`, if present, is no feature.
+        The UCI table; `ID`, if present, is not used.
     seed : int
         Decides the split, which keeps the share of defaults.
     payments : {"numbers", "one-hot"}
         Whether the repayment statuses, months of delay from -2 to 8, are numbers or categories.
-        The paper encodes "all the categorical columns"; its figures after the attack come out
+        The paper encodes "all the categorical columns"; its values after the attack come out
         with numbers only.
     """
     y = frame[OUTCOME].to_numpy(dtype=np.int64)
@@ -78,7 +78,7 @@ def prepare(frame: pd.DataFrame, seed: int, *, payments: Payments = "numbers") -
     encoded, references = _encode(impute(features, train), train, _CATEGORICAL[payments])
     X = encoded.to_numpy(dtype=np.float64)
     scaler = StandardScaler().fit(X[train])
-    return Prepared(
+    return CreditData(
         X_train=scaler.transform(X[train]),
         y_train=y[train],
         X_valid=scaler.transform(X[~train]),
@@ -121,7 +121,7 @@ def _encode(
     features: pd.DataFrame, train: BoolArray, categorical: Sequence[str]
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     # Levels are those of the training rows: a column that is constant there has no scale, and
-    # nobody can learn its effect. A client of an unseen level is in none of them.
+    # its effect cannot be learned. A client of an unseen level is in none of them.
     parts, references = [features.drop(columns=list(categorical))], []
     for column in categorical:
         counts = features.loc[train, column].value_counts()

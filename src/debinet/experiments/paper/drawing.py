@@ -26,7 +26,7 @@ class Drawing:
     draw : callable
         From results to a matplotlib figure.
     notes : tuple of str
-        What differs from the paper, below it.
+        Below it: what differs from the paper.
     needs : callable
         Called before anything is run; raises if data are missing.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -10,53 +10,39 @@ import pandas as pd
 from debinet.data.designs import make_table2
 from debinet.experiments.assess import Fit
 from debinet.experiments.paper.drawing import Drawing
-from debinet.experiments.paper.networks import early_stopped
+from debinet.experiments.paper.plm_rows import early_stopped
 from debinet.experiments.paper.table2 import (
     FEWER_ROWS,
     ROWS,
     Penalized,
     PostLasso,
     draw_penalized,
+    fit_debiased,
     kernels,
 )
 from debinet.experiments.plan import Design, Experiment, Method, Values
 from debinet.experiments.results import Results, by_word
-from debinet.models.debiased_lasso import DebiasedLasso
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Features, signals, penalty.
+# Columns, signals, penalty.
 SETTINGS = ((3000, 300, 2.0), (500, 100, 1.0), (500, 300, 1.0))
 QUICK = ((600, 60, 1.0), *SETTINGS[1:])
 _PAPERS = ("OLS post-Lasso", "debiased Lasso", "NW post-Lasso", "DebiNet")
 _OURS = ("WideNet, same rows", "WideNet, honest selection")
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """A method: the intervals themselves.
-
-    Attributes
-    ----------
-    row : PostLasso or "kernels"
-        A row of Table 2.
-    """
-
-    row: Any
-
-    def __call__(self, data: Penalized, seed: int) -> Values:
-        """Return coefficient and bounds of every selected feature."""
-        row = kernels(data) if self.row == "kernels" else self.row
-        fit = Fit(row.model(data.penalty), row.vcov)
-        return _flat(fit.result(fit.fit(data.sample, seed)).to_frame())
+def bounds(data: Penalized, seed: int, *, row: Any) -> Values:
+    """Return coefficient and bounds of every selected column; `row` is one of Table 2."""
+    row = kernels(data) if row == "kernels" else row
+    fit = Fit(row.model(data.penalty), row.vcov)
+    return _flat(fit.result(fit.fit(data.sample, seed)).to_frame())
 
 
 def debiased_bounds(data: Penalized, seed: int) -> Values:
-    """Return those of the debiased Lasso, for the features that the Lasso selects."""
-    sample, penalty = data
-    model = DebiasedLasso(penalty, noise=1.0, n_jobs=1, random_state=seed)
-    model.fit(sample.X, sample.y)
+    """Return those of the debiased Lasso, for the columns that the Lasso selects."""
+    model = fit_debiased(data, seed, noise=1.0)
     return _flat(model.result_.to_frame()[model.lasso_coef_ != 0])
 
 
@@ -69,22 +55,24 @@ def _flat(frame: pd.DataFrame) -> Values:
 
 
 def figure3(*, quick: bool = False) -> Drawing:
-    """Return the figure; `quick` draws a fifth of the features of the first setting."""
+    """Return the figure; `quick` has a fifth of the columns in the first setting."""
     designs = tuple(
         Design(f"p = {p}, k = {k}", draw_penalized, {**ROWS, "p": p, "k": k, "penalty": penalty})
         for p, k, penalty in (QUICK if quick else SETTINGS)
     )
     honest = PostLasso("wide", (), vcov=None, factor=FEWER_ROWS)
     methods = (
-        Method("OLS post-Lasso", Bounds(PostLasso("mean"))),
+        Method("OLS post-Lasso", partial(bounds, row=PostLasso("mean"))),
         Method("debiased Lasso", debiased_bounds),
-        Method("NW post-Lasso", Bounds("kernels")),
-        Method("DebiNet", Bounds(PostLasso(early_stopped(1_000))), requires=("torch",)),
+        Method("NW post-Lasso", partial(bounds, row="kernels")),
+        Method(
+            "DebiNet", partial(bounds, row=PostLasso(early_stopped(1_000))), requires=("torch",)
+        ),
         Method(
             "WideNet, same rows",
-            Bounds(PostLasso("wide", (("selection_share", None),), vcov=None)),
+            partial(bounds, row=PostLasso("wide", (("selection_share", None),), vcov=None)),
         ),
-        Method("WideNet, honest selection", Bounds(honest)),
+        Method("WideNet, honest selection", partial(bounds, row=honest)),
     )
     return Drawing(
         "Figure 3: intervals after the Lasso",

@@ -39,8 +39,8 @@ FIGURE_7: dict[str, dict[str, Any]] = {
 }
 
 
-class Task(NamedTuple):
-    """What a network is to learn.
+class TrainingData(NamedTuple):
+    """The training data of a network.
 
     Attributes
     ----------
@@ -54,13 +54,13 @@ class Task(NamedTuple):
     M: FloatArray
 
 
-def draw_task(make: Any, n: int, *, random_state: int) -> Task:
-    """Draw rows of a design and scale each to length one, as the theorem asks."""
+def draw_training_data(make: Any, n: int, *, random_state: int) -> TrainingData:
+    """Draw rows of a design, each scaled to length one as the theorem requires."""
     from debinet.theory import normalize_rows
 
     data: Simulated = make(n, random_state=random_state)
     Z = normalize_rows(data.X.drop(columns="d1"))
-    return Task(np.asarray(Z), np.column_stack([data.y, data.X["d1"]]))
+    return TrainingData(np.asarray(Z), np.column_stack([data.y, data.X["d1"]]))
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,14 @@ class Losses:
     ----------
     width, epochs : int
     options : mapping
-        Where it differs from gradient descent on the squared error with ReLU.
+        What differs from gradient descent on the squared error with ReLU.
     """
 
     width: int
     epochs: int
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def __call__(self, task: Task, seed: int) -> Values:
+    def __call__(self, data: TrainingData, seed: int) -> Values:
         """Return the loss of y and of D by epoch."""
         from debinet.learners.net.net import Net
 
@@ -90,7 +90,7 @@ class Losses:
             validation_share=None,
             random_state=seed,
             **plan,
-        ).fit(task.Z, task.M)
+        ).fit(data.Z, data.M)
         return {
             f"{epoch} {output}": float(loss)
             for output, losses in zip(("y", "D"), net.history_.train_loss.T, strict=True)
@@ -108,7 +108,7 @@ def curves(results: Results, method: str) -> pd.DataFrame:
 
 def _experiment(name: str, make: Any, variants: Mapping[str, Any], quick: bool) -> Experiment:
     width, epochs = (1_000, 100) if quick else (10_000, 300)
-    design = Design("100 rows", partial(draw_task, make), {"n": 100})
+    design = Design("100 rows", partial(draw_training_data, make), {"n": 100})
     methods = [
         Method(label, Losses(width, epochs, options), requires=("torch",))
         for label, options in variants.items()

@@ -1,4 +1,4 @@
-"""Rows that Tables 1, 3 and 4 share: partially linear models with several learners."""
+"""Rows that several tables share: the paper's networks, and partially linear models."""
 
 from __future__ import annotations
 
@@ -12,11 +12,35 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
+from debinet.learners.net.net import Net
 from debinet.learners.smoothers import NadarayaWatson
 from debinet.models.partially_linear import PartiallyLinear
 
 TREE = DecisionTreeRegressor(max_depth=2)
 FOREST = RandomForestRegressor(n_estimators=100)
+# What the paper prints of its networks: Adam with this learning rate, early stopping.
+_RATE = 2e-4
+
+
+def early_stopped(width: int) -> Net:
+    """Return a network as in common software, stopped by a tenth of the rows.
+
+    Weights start at random and outputs keep their scales. The paper's limitation "does not perform
+    well when y and D have different scales" is one of such networks.
+    """
+    return Net(
+        width,
+        parametrization="standard",
+        start="random",
+        standardize="inputs",
+        learning_rate=_RATE,
+        patience=3,
+    )
+
+
+def five_epochs(width: int) -> Net:
+    """Return a network with standardized outputs that starts at zero, after five epochs."""
+    return Net(width, learning_rate=_RATE, epochs=5, validation_share=None)
 
 
 def plm_nn(treatment: str, network: Any) -> PartiallyLinear:

@@ -1,4 +1,4 @@
-"""The figures that the paper prints, as it prints them."""
+"""The values that the paper prints, as printed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PREDICTION = ("error", "train", "test")
 
 
 def _row(names: tuple[str, ...], *texts: str) -> dict[str, Published]:
-    """Read cells such as "0.421 0.418": a figure and, if printed, its standard deviation."""
+    """Read cells such as "0.421 0.418": a value and, if printed, its standard deviation."""
     found = {}
     for name, text in zip(names[: len(texts)], texts, strict=True):
         value, _, sd = text.partition(" ")
@@ -56,7 +56,7 @@ TABLE_2_SECONDS = {
     ("C", "DebiNet"): 6.0,
 }
 
-_TABLE_3 = {  # its SE is the standard deviation behind the mean
+_TABLE_3 = {  # its SE is the standard deviation of the runs
     "PLM-NN": ("0.590 0.186", "0.596", "0.186"),
     "PLM-NW": ("0.912 0.351", "0.931", "0.351"),
     "DML Lasso": ("0.887 0.415", "0.911", "0.415"),

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from debinet.exceptions import OptionError
-from debinet.experiments.comparison import Comparison, compare
+from debinet.experiments.comparison import Comparison
 from debinet.experiments.paper.drawing import Drawing
-from debinet.experiments.results import Results, write_text
+from debinet.experiments.results import Results
 from debinet.experiments.running import Backend, run_experiment
-from debinet.report.comparison import LEGEND, Column, comparison_table
+from debinet.experiments.simulation import make_page, write_table
 from debinet.report.saving import save_figure
 
-# Where each is defined; imported when asked for, as some need more packages than others.
+# The module of each; imported when needed, as some need more packages than others.
 _WHERE = {
     "table1": "table1",
     "table2": "table2",
@@ -27,7 +27,7 @@ _WHERE = {
     "table5": "table5",
     "figure2": "losses",
     "figure3": "intervals",
-    "figure4": "boxes",
+    "figure4": "table3",
     "figure5": "losses",
     "figure6": "losses",
     "figure7": "losses",
@@ -42,7 +42,7 @@ class Running:
     Attributes
     ----------
     quick : bool
-        Smaller designs or fewer runs, to see everything work.
+        Smaller designs or fewer runs, to try everything out.
     runs : int or None
     workers : int
     backend : "processes" or "dask"
@@ -86,7 +86,7 @@ class Reproduced:
 
 
 def read_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tables and figures that are meant, each once, in the paper's order."""
+    """Return the tables and figures asked for, each once, in the paper's order."""
     strange = [name for name in names if name != "all" and name not in NAMES]
     if strange or not names:
         raise OptionError(
@@ -105,7 +105,7 @@ def reproduce(name: str, folder: Path | str, running: Running | None = None) -> 
     name : str
         One of `NAMES`.
     folder : path
-        Where its files go. Cells that are there already are not run again.
+        Where its files go. Cells stored there are not run again.
     running : Running, optional
         How to run it.
 
@@ -114,7 +114,7 @@ def reproduce(name: str, folder: Path | str, running: Running | None = None) -> 
     Reproduced
     """
     if name not in NAMES:
-        read_names((name,) if name != "all" else ())  # says what there is
+        read_names((name,) if name != "all" else ())  # raises an error with the names
     running, target = running or Running(), Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     make: Callable[..., Comparison | Drawing] = getattr(
@@ -123,40 +123,22 @@ def reproduce(name: str, folder: Path | str, running: Running | None = None) -> 
     plan = make(quick=running.quick)
     plan.needs()
     experiment, stem = plan.experiment, name
-    if running.quick:  # never in the place of the full one
+    if running.quick:  # never overwrites the full one
         experiment, stem = replace(experiment, name=f"{experiment.name}-quick"), f"{name}-quick"
     options = running.options()
     if experiment.runs == 1:
-        options["runs"] = None  # a figure of one draw stays one
+        options["runs"] = None  # a figure of a single draw
     results = run_experiment(experiment, target, **options)
-    write = _write_table if isinstance(plan, Comparison) else _write_figure
+    write = write_table if isinstance(plan, Comparison) else _write_figure
     text, files = write(stem, plan, results, target)  # type: ignore[arg-type]
     text = "\n".join([text, *results.remarks()])
     return Reproduced(name, text, tuple(files), len(results.failures))
-
-
-def _write_table(
-    name: str, table: Comparison, results: Results, folder: Path
-) -> tuple[str, list[Path]]:
-    frame = compare(table, results)
-    columns = [Column(metric.name, metric.label, metric.form) for metric in table.metrics]
-    notes = [LEGEND, *table.notes]
-    files = [folder / f"{name}.csv", folder / f"{name}.md"]
-    write_text(files[0], frame.to_csv(index=False))
-    write_text(files[1], _page(table.title, comparison_table(frame, columns), notes))
-    # Seconds are never the same twice, so the files do without them.
-    timed = comparison_table(frame, columns, results.median_seconds(), table.seconds)
-    return _page(table.title, timed, notes), files
-
-
-def _page(title: str, table: str, notes: list[str]) -> str:
-    return "\n".join([f"## {title}", "", table, "", *(f"{note}  " for note in notes), ""])
 
 
 def _write_figure(
     name: str, drawing: Drawing, results: Results, folder: Path
 ) -> tuple[str, list[Path]]:
     if len(results.failures) == len(results.records):
-        return _page(drawing.title, "Nothing to draw.", list(drawing.notes)), []
+        return make_page(drawing.title, "Nothing to draw.", list(drawing.notes)), []
     files = save_figure(partial(drawing.draw, results), folder, name)
-    return _page(drawing.title, "\n".join(map(str, files)), list(drawing.notes)), files
+    return make_page(drawing.title, "\n".join(map(str, files)), list(drawing.notes)), files

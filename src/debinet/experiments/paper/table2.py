@@ -13,16 +13,15 @@ from sklearn.linear_model import Lasso as ScikitLasso
 from debinet.data.designs import make_table2
 from debinet.experiments.assess import (
     Fit,
-    estimation_figures,
-    interval_figures,
-    prediction_figures,
+    estimation_errors,
+    interval_metrics,
+    prediction_errors,
 )
 from debinet.experiments.comparison import Comparison, Metric
-from debinet.experiments.paper.networks import early_stopped, five_epochs
-from debinet.experiments.paper.plm_rows import wide_kernel
+from debinet.experiments.paper.plm_rows import early_stopped, five_epochs, wide_kernel
 from debinet.experiments.paper.published import TABLE_2, TABLE_2_SECONDS
 from debinet.experiments.plan import Design, Experiment, Method, Values
-from debinet.experiments.samples import Sample, draw_sample
+from debinet.experiments.samples import SimulatedSample, draw_sample
 from debinet.models.debiased_lasso import DebiasedLasso
 from debinet.models.debinet import DebiNet
 from debinet.selection.lasso import Lasso
@@ -37,7 +36,7 @@ METRICS = (
 # test MSE 2.625, and these are 1 - p / n and 1 + p / (n - p - 1) for n = 800 and p = 500.
 ROWS = {"n": 800, "new": 200}
 C300 = "C, k = 300"
-# Features, signals, penalty; B's penalty, which is not printed, from its Lasso row: an error of
+# Columns, signals, penalty; B's penalty, which is not printed, from its Lasso row: an error of
 # 0.264 is that of coefficients shrunk by 0.5.
 SETTINGS = {
     "A": {"p": 3000, "k": 300, "penalty": 2.0},
@@ -47,7 +46,7 @@ SETTINGS = {
     C300: {"p": 500, "k": 300, "penalty": 1.0},
 }
 QUICK = {"A": {"p": 600, "k": 60, "penalty": 1.0}, "B": {"p": 600, "k": 10, "penalty": 0.5}}
-# With 40 % of the rows a Lasso needs a larger penalty to select as few features by chance.
+# With 40 % of the rows a Lasso needs a larger penalty to select as few columns by chance.
 FEWER_ROWS = 1.3
 _PAPERS = (("selection_share", None), ("crossfit", None), ("method", "robinson"))
 _OWN = (
@@ -58,16 +57,16 @@ _OWN = (
 
 
 class Penalized(NamedTuple):
-    """A sample and the penalty that its design asks for.
+    """A sample and the penalty of its setting.
 
     Attributes
     ----------
-    sample : Sample
+    sample : SimulatedSample
     penalty : float
-        In scikit-learn's scale.
+        On scikit-learn's scale.
     """
 
-    sample: Sample
+    sample: SimulatedSample
     penalty: float
 
 
@@ -83,13 +82,13 @@ class PostLasso:
     Attributes
     ----------
     learner : learner or str
-        Of what the other features say.
+        Of the controls.
     options : tuple of pairs
-        Of `DebiNet`; by default the paper's: all rows select and estimate, in-sample residuals.
+        Of `DebiNet`; by default as in the paper: all rows select and estimate, in-sample residuals.
     vcov : str or None
         Covariance of the intervals, the model's own if None.
     factor : float
-        Times the penalty.
+        Factor of the penalty.
     """
 
     learner: Any
@@ -103,12 +102,12 @@ class PostLasso:
         return DebiNet(Lasso(self.factor * penalty, standardize=False), self.learner, **options)
 
     def __call__(self, data: Penalized, seed: int) -> Values:
-        """Return the figures of one replication."""
+        """Return the metrics of one replication."""
         return Fit(self.model(data.penalty), self.vcov)(data.sample, seed)
 
 
 def kernels(data: Penalized) -> PostLasso:
-    """Return kernel regressions on the features that the Lasso leaves out."""
+    """Return kernel regressions on the columns that the Lasso leaves out."""
     sample, penalty = data
     selected = Lasso(penalty, standardize=False).fit(sample.X, sample.y).get_support()
     kernel = wide_kernel(int((~selected).sum()))
@@ -116,40 +115,44 @@ def kernels(data: Penalized) -> PostLasso:
 
 
 def kernel_post_lasso(data: Penalized, seed: int) -> Values:
-    """Return the figures of kernel regressions after the Lasso."""
+    """Return the metrics of kernel regressions after the Lasso."""
     return kernels(data)(data, seed)
 
 
 def least_squares(data: Penalized, seed: int) -> Values:
-    """Return the figures of least squares on all features."""
+    """Return the metrics of least squares on all columns."""
     options: dict[str, Any] = dict(_PAPERS)
     model = DebiNet(VarianceThreshold(), "mean", **options)
     return Fit(model, "iid")(data.sample, seed)
 
 
 def lasso(data: Penalized, seed: int) -> Values:  # noqa: ARG001 - nothing is random
-    """Return the figures of the Lasso itself, over the features it selects."""
+    """Return the metrics of the Lasso itself, over the columns it selects."""
     sample, penalty = data
     model = ScikitLasso(penalty).fit(sample.X, sample.y)
     coef = pd.Series(model.coef_, index=sample.X.columns)
     return {
-        **estimation_figures(coef[coef != 0], sample.truth),
-        **prediction_figures(model.predict(sample.X), model.predict(sample.X_new), sample),
+        **estimation_errors(coef[coef != 0], sample.truth),
+        **prediction_errors(model.predict(sample.X), model.predict(sample.X_new), sample),
     }
 
 
+def fit_debiased(data: Penalized, seed: int, noise: str | float) -> DebiasedLasso:
+    """Return the debiased Lasso of a setting."""
+    model = DebiasedLasso(data.penalty, noise=noise, n_jobs=1, random_state=seed)
+    return model.fit(data.sample.X, data.sample.y)
+
+
 def debiased_lasso(data: Penalized, seed: int, *, noise: str | float) -> Values:
-    """Return the figures of the debiased Lasso over the features that the Lasso selects."""
-    sample, penalty = data
-    model = DebiasedLasso(penalty, noise=noise, n_jobs=1, random_state=seed)
-    model.fit(sample.X, sample.y)
+    """Return the metrics of the debiased Lasso over the columns that the Lasso selects."""
+    sample, model = data.sample, fit_debiased(data, seed, noise)
     active = sample.X.columns[model.lasso_coef_ != 0]
     center = sample.y.mean() - sample.X.mean() @ model.coef_
     return {
-        **estimation_figures(model.result_.coef[active], sample.truth),
-        **interval_figures(model.result_.confint().loc[active], sample.truth),
+        **estimation_errors(model.result_.coef[active], sample.truth),
+        **interval_metrics(model.result_.confint().loc[active], sample.truth),
         # with the debiased coefficients, as the paper has it; `predict` uses those of the Lasso
-        **prediction_figures(
+        **prediction_errors(
             sample.X.to_numpy() @ model.coef_ + center,
             sample.X_new.to_numpy() @ model.coef_ + center,
             sample,
@@ -161,7 +164,7 @@ METHODS = (
     Method("OLS", least_squares, designs=("C", C300)),
     Method("Lasso", lasso),
     Method("OLS post-Lasso", PostLasso("mean")),
-    # The paper's intervals take the noise as known: its coverages of 0.000 and 0.123 say so.
+    # The paper's intervals take the noise as known, as its coverages of 0.000 and 0.123 show.
     Method("debiased Lasso", partial(debiased_lasso, noise=1.0)),
     Method("debiased Lasso, noise estimated", partial(debiased_lasso, noise="scaled")),
     Method("DebiNet", PostLasso(early_stopped(1_000)), requires=("torch",)),
@@ -173,7 +176,7 @@ METHODS = (
 
 
 def table2(*, quick: bool = False) -> Comparison:
-    """Return the experiment; `quick` has 600 features in A and B, and two runs."""
+    """Return the experiment; `quick` has 600 columns in A and B, and two runs."""
     settings = SETTINGS | (QUICK if quick else {})
     designs = tuple(
         Design(name, draw_penalized, {**ROWS, **setting}) for name, setting in settings.items()
@@ -188,9 +191,9 @@ def table2(*, quick: bool = False) -> Comparison:
         judged=not quick,
         seconds=TABLE_2_SECONDS,
         notes=(
-            *(["Quick: 600 features in A and B, k = 60 in A."] if quick else []),
+            *(["Quick: 600 columns in A and B, k = 60 in A."] if quick else []),
             "A: p = 3000, k = 300; B: p = 3000, k = 10; C: p = 500, k = 400 as printed, and with "
-            "the 300 that its figures fit; 800 rows fitted, 200 new ones.",
-            "Figures are over the features that each row's own selection chose.",
+            "the 300 that its values fit; 800 rows fitted, 200 new ones.",
+            "Values are over the columns that each row's own selection chose.",
         ),
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from sklearn.base import clone
@@ -11,18 +11,23 @@ from sklearn.base import clone
 from debinet._random import named_generator
 from debinet.data.studies import fetch_401k
 from debinet.experiments.comparison import Comparison, Metric
-from debinet.experiments.paper.networks import early_stopped
+from debinet.experiments.paper.drawing import Drawing
 from debinet.experiments.paper.plm_rows import (
     dml_forest,
     dml_lasso,
     dml_tree,
+    early_stopped,
     plm_nn,
     plm_nw,
     wide_kernel,
 )
 from debinet.experiments.paper.published import TABLE_3
 from debinet.experiments.plan import Design, Experiment, Method, Values
+from debinet.experiments.results import Results
 from debinet.models.partially_linear import PartiallyLinear
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 OUTCOME, TREATMENT = "net_tfa", "inc"
 CONTROLS = ("age", "fsize", "educ", "db", "marr", "twoearn", "e401", "pira", "hown")
@@ -41,47 +46,35 @@ def draw_households(size: int, *, random_state: int) -> pd.DataFrame:
     return frame.iloc[rows].reset_index(drop=True)
 
 
-@dataclass(frozen=True)
-class Effect:
-    """The coefficient of income.
-
-    Attributes
-    ----------
-    model : PartiallyLinear
-        Cloned, given the seed and fitted.
-    vcov : str or None
-        Covariance, the model's own if None.
-    """
-
-    model: Any
-    vcov: str | None = None
-
-    def __call__(self, frame: pd.DataFrame, seed: int) -> Values:
-        """Return the coefficient and its standard error."""
-        model = clone(self.model).set_params(random_state=seed)
-        result = model.fit(frame[[TREATMENT, *CONTROLS]], frame[OUTCOME]).result_
-        if self.vcov is not None:
-            result = result.with_vcov(self.vcov)
-        return {"coef": result.coef[TREATMENT], "se": result.se[TREATMENT]}
+def effect(frame: pd.DataFrame, seed: int, *, model: Any, vcov: str | None = None) -> Values:
+    """Return the coefficient of income and its standard error; `vcov` None is the model's own."""
+    fitted = clone(model).set_params(random_state=seed)
+    result = fitted.fit(frame[[TREATMENT, *CONTROLS]], frame[OUTCOME]).result_
+    if vcov is not None:
+        result = result.with_vcov(vcov)
+    return {"coef": result.coef[TREATMENT], "se": result.se[TREATMENT]}
 
 
 METHODS = (
     Method(
         "PLM-NN",
-        Effect(plm_nn(TREATMENT, early_stopped(1_000)), vcov="iid"),
+        partial(effect, model=plm_nn(TREATMENT, early_stopped(1_000)), vcov="iid"),
         requires=("torch",),
     ),
-    Method("PLM-NW", Effect(plm_nw(TREATMENT, wide_kernel(len(CONTROLS))), vcov="iid")),
-    Method("DML Lasso", Effect(dml_lasso(TREATMENT))),
-    Method("DML DT", Effect(dml_tree(TREATMENT))),
-    Method("DML RF", Effect(dml_forest(TREATMENT))),
-    Method("WideNet (our default)", Effect(PartiallyLinear([TREATMENT]))),
+    Method(
+        "PLM-NW",
+        partial(effect, model=plm_nw(TREATMENT, wide_kernel(len(CONTROLS))), vcov="iid"),
+    ),
+    Method("DML Lasso", partial(effect, model=dml_lasso(TREATMENT))),
+    Method("DML DT", partial(effect, model=dml_tree(TREATMENT))),
+    Method("DML RF", partial(effect, model=dml_forest(TREATMENT))),
+    Method("WideNet (our default)", partial(effect, model=PartiallyLinear([TREATMENT]))),
 )
 
 
 def table3(*, quick: bool = False) -> Comparison:
     """Return the experiment; `quick` has ten subsamples."""
-    size = 500  # the paper's is not printed; with this one its standard errors come out
+    size = 500  # the paper does not print it; with 500 its standard errors come out
     design = Design(f"{size:,} households", draw_households, {"size": size})
     return Comparison(
         "Table 3: the effect of income on net financial assets",
@@ -95,4 +88,27 @@ def table3(*, quick: bool = False) -> Comparison:
             "the number to be 50, and 500 households give about its standard errors.",
             "No truth is known here, so nothing is better or worse.",
         ),
+    )
+
+
+def figure4(*, quick: bool = False) -> Drawing:
+    """Return the figure: box plots of the cells of Table 3."""
+    table = table3(quick=quick)
+    return Drawing(
+        "Figure 4: the effect of income on net financial assets",
+        table.experiment,
+        draw_boxes,
+        table.notes[:1],
+        table.needs,
+    )
+
+
+def draw_boxes(results: Results) -> Figure:
+    """Draw a box per method, with the paper's mean beside it."""
+    from debinet.report.boxes import plot_boxes
+
+    frame = results.to_frame().rename(columns={"coef": "value"})
+    means = {method: row["mean"].value for (_, method), row in TABLE_3.items()}
+    return plot_boxes(
+        frame, label="net financial assets per dollar of income", marks=means, mark="paper's mean"
     )

@@ -38,7 +38,7 @@ def table5(*, quick: bool = False) -> Comparison:
         judged=not quick,
         needs=fetch_credit_default,
         notes=(
-            "Each run is a split of the clients, 80 % for training. The paper's figures are taken "
+            "Each run is a split of the clients, 80 % for training. The paper's values are taken "
             "as those of one split.",
             "Attacks raise the predicted chance of those who did not default and lower it for "
             "those who did.",

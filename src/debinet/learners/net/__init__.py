@@ -1,1 +1,1 @@
-"""Networks trained on PyTorch; the only package of learners that imports torch."""
+"""Networks trained with PyTorch; no other package of learners imports torch."""

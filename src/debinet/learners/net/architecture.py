@@ -1,4 +1,4 @@
-"""Fully connected networks as data: widths, activation, and how weights are scaled and drawn."""
+"""Fully connected networks: widths, activation, and how weights are scaled and drawn."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ACTIVATIONS = {
 
 
 @dataclass(frozen=True)
-class Architecture:
-    """Which fully connected network is meant.
+class NetArchitecture:
+    """A fully connected network.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ class Architecture:
     def __post_init__(self) -> None:
         if self.pairs and self.hidden[-1] % 2:
             raise OptionError(
-                "an even number of units in the last hidden layer, as they start in pairs",
+                "an even number of units in the last hidden layer, where they start in pairs",
                 repr(self.hidden),
                 "Add a unit, or use start='random'.",
             )
         if (self.parametrization, self.train, self.start) == ("standard", "first", "mean"):
             raise OptionError(
-                "weights of the first layer that move",
-                "last weights that are zero and stay so (parametrization='standard', "
+                "weights of the first layer that can be trained",
+                "last weights that are zero and stay zero (parametrization='standard', "
                 "train='first', start='mean')",
                 "Use start='random'.",
             )
@@ -75,7 +75,7 @@ class Architecture:
 
 
 def read_hidden(hidden: Any) -> tuple[int, ...]:
-    """Return the widths that a user may give as a number, a tuple or a list."""
+    """Return the widths, which may be given as a number, a tuple or a list."""
     layers = hidden if isinstance(hidden, (tuple, list)) else (hidden,)
     if not layers:
         raise OptionError(
@@ -85,7 +85,7 @@ def read_hidden(hidden: Any) -> tuple[int, ...]:
 
 
 def draw_weights(
-    architecture: Architecture, inputs: int, outputs: int, generator: Any
+    architecture: NetArchitecture, inputs: int, outputs: int, generator: Any
 ) -> list[Any]:
     """Return the weights of one network, layer by layer, and biases behind them if it has any."""
     sizes = [inputs, *architecture.hidden, outputs]

@@ -1,4 +1,4 @@
-"""From samples to trained networks: together where that is faster, else one after the other."""
+"""From samples to trained networks, together where that is faster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from debinet.exceptions import DebiNetError, InputError, OptionError, TrainingError
-from debinet.learners.net.architecture import Architecture, draw_weights
+from debinet.learners.net.architecture import NetArchitecture, draw_weights
 from debinet.learners.net.history import History
 from debinet.learners.net.outputs import Outputs
 from debinet.learners.net.program import (
@@ -24,12 +24,12 @@ from debinet.learners.net.program import (
     restore_module,
     restore_perceptron,
 )
-from debinet.learners.net.sample import Inputs, Sample
-from debinet.learners.net.training import VALUES, Plan, Trained, same_steps, train
+from debinet.learners.net.sample import Inputs, TrainingSample
+from debinet.learners.net.training import VALUES, TrainingPlan, TrainingResult, same_steps, train
 from debinet.protocols import FloatArray
 
-# Hidden values of one step of one network up to which training folds together is faster; beyond,
-# one network alone fills the cores and the cache (docs/decisions/0012).
+# Hidden values of one step of one network up to which training folds together is faster; beyond
+# that, one network alone fills the cores and the cache (docs/decisions/0012).
 _TOGETHER = 500_000
 # Numbers that networks trained together may hold: inputs, and hidden values of one step.
 _AT_ONCE = 2**26
@@ -37,20 +37,20 @@ _GENERATOR = Lock()
 
 
 @dataclass(frozen=True)
-class Network:
+class TrainedNetwork:
     """A trained network that predicts.
 
     Attributes
     ----------
     inputs : Inputs
     outputs : Outputs
-        How it scales what comes in and goes out.
+        How inputs and outputs are scaled.
     states : dict from int to State
         Weights by epoch.
     history : History
         Its `best_epoch` says which of them predicts each output.
     blueprint : Blueprint
-        What the weights are the weights of.
+        The network that has these weights.
     """
 
     inputs: Inputs
@@ -84,18 +84,18 @@ class Blueprint:
 
     Attributes
     ----------
-    architecture : Architecture or None
+    architecture : NetArchitecture or None
         A fully connected network.
     module : torch module, or a function of the numbers of inputs and outputs, or None
         Any other one.
     """
 
-    architecture: Architecture | None
+    architecture: NetArchitecture | None
     module: Any
 
     @property
     def width(self) -> int:
-        """Units of the widest hidden layer; unknown, so large, for modules."""
+        """Units of the widest hidden layer; for modules, where it is unknown, a large number."""
         return max(self.architecture.hidden) if self.architecture is not None else 2**31
 
     def restore(self, state: State, outputs: int, device: str) -> Program:
@@ -105,7 +105,9 @@ class Blueprint:
         return restore_module(self.module, state, outputs, device)
 
 
-def fit_networks(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) -> list[Network]:
+def fit_networks(
+    samples: Sequence[TrainingSample], blueprint: Blueprint, plan: TrainingPlan
+) -> list[TrainedNetwork]:
     """Train one network per sample. After an interruption fewer are returned."""
     batch = plan.optimizer.batch or max(len(sample.train.M) for sample in samples)
     together = (
@@ -115,7 +117,7 @@ def fit_networks(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) ->
     )
     rows, inputs = samples[0].train.Z.shape
     room = max(1, _AT_ONCE // (batch * blueprint.width + rows * inputs)) if together else 1
-    networks: list[Network] = []
+    networks: list[TrainedNetwork] = []
     for first in range(0, len(samples), room):
         networks += _fit(samples[first : first + room], blueprint, plan)
         if networks[-1].history.stopped == "interrupted":
@@ -123,12 +125,14 @@ def fit_networks(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) ->
     return networks
 
 
-def fit_network(sample: Sample, blueprint: Blueprint, plan: Plan) -> Network:
+def fit_network(sample: TrainingSample, blueprint: Blueprint, plan: TrainingPlan) -> TrainedNetwork:
     """Train one network."""
     return _fit([sample], blueprint, plan)[0]
 
 
-def _fit(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) -> list[Network]:
+def _fit(
+    samples: Sequence[TrainingSample], blueprint: Blueprint, plan: TrainingPlan
+) -> list[TrainedNetwork]:
     inputs, outputs = samples[0].train.Z.shape[1], samples[0].train.M.shape[1]
     if blueprint.architecture is not None:
         weights = [
@@ -140,7 +144,7 @@ def _fit(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) -> list[Ne
         stack: Program = Perceptrons(blueprint.architecture, weights, plan.device)
         return _networks(samples, blueprint, train(stack, samples, plan))
     # Modules may draw from torch's own generator, when they are made and in layers such as
-    # dropout. It is put back afterwards, and belongs to one training at a time.
+    # dropout. It is restored afterwards, and used by one training at a time.
     with _GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(samples[0].seed)
         module = make_module(blueprint.module, inputs, outputs).float()
@@ -152,22 +156,22 @@ def _fit(samples: Sequence[Sample], blueprint: Blueprint, plan: Plan) -> list[Ne
 
 
 def _networks(
-    samples: Sequence[Sample], blueprint: Blueprint, trained: list[Trained]
-) -> list[Network]:
+    samples: Sequence[TrainingSample], blueprint: Blueprint, trained: list[TrainingResult]
+) -> list[TrainedNetwork]:
     return [
-        Network(sample.inputs, sample.outputs, one.states, one.history, blueprint)
+        TrainedNetwork(sample.inputs, sample.outputs, one.states, one.history, blueprint)
         for sample, one in zip(samples, trained, strict=True)
     ]
 
 
 def make_module(module: Any, inputs: int, outputs: int) -> Any:
-    """Return a copy of a module, or what a function of the numbers of inputs and outputs makes."""
+    """Return a copy of a module, or the module that a function of inputs and outputs makes."""
     if isinstance(module, torch.nn.Module):
         return deepcopy(module)
     if isinstance(module, Callable):  # type: ignore[arg-type]
         made = module(inputs, outputs)
         if isinstance(made, torch.nn.Module):
-            # A copy: what is made may be one and the same module every time.
+            # A copy, as the function may return the same module every time.
             return deepcopy(made)
     raise OptionError(
         "module to be a torch module, or a function of the numbers of inputs and outputs that "
@@ -178,7 +182,7 @@ def make_module(module: Any, inputs: int, outputs: int) -> Any:
 
 
 def _probe(stack: OneModule, inputs: int, device: str) -> None:
-    """Try the module on two rows, so that what does not fit is said before training."""
+    """Try the module on two rows, so that errors are raised before training."""
     stack.set_training(False)
     with _failures_named(f"a module that takes rows of {inputs} numbers"), torch.no_grad():
         stack(torch.zeros(1, 2, inputs, dtype=torch.float32, device=device))
@@ -190,7 +194,7 @@ def _probe(stack: OneModule, inputs: int, device: str) -> None:
 
 @contextmanager
 def _failures_named(expected: str) -> Iterator[None]:
-    """Turn what a user's module raises, which may be anything, into a typed error."""
+    """Turn any error of a user's module into a typed one."""
     try:
         yield
     except DebiNetError:

@@ -1,4 +1,4 @@
-"""What happened in training, as plain data."""
+"""The losses of a training."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class History:
     Attributes
     ----------
     train_loss : FloatArray of shape (epochs, m)
-        Of each output, averaged over the rows as they were visited, so mostly before the epoch's
-        last step; in the units that the network is trained in.
+        Of each output, averaged over the rows as they were visited, so mostly before the last step
+        of the epoch; in the units of training.
     held_loss : FloatArray of shape (epochs, m) or None
         After each epoch, of the rows that were held out to stop.
     best_epoch : IntArray of shape (m,)

@@ -17,14 +17,14 @@ LOSSES = {
 
 @dataclass(frozen=True)
 class Loss:
-    """How K networks are judged.
+    """The loss of K networks.
 
     Attributes
     ----------
     name : str
         `"mse"`, half the squared error, or `"huber"`, its linear continuation beyond one unit.
     logistic : bool tensor of shape (K, 1, m)
-        Outputs that are judged by the negative log likelihood of zeros and ones.
+        Outputs whose loss is the negative log likelihood of zeros and ones.
     offset : tensor of shape (K, 1, m)
         Log-odds that are added to them.
     """
@@ -35,7 +35,7 @@ class Loss:
 
     @cached_property
     def _any_logistic(self) -> bool:
-        # Asked once: on a graphics card every answer waits for all that was asked before.
+        # Computed once: on a graphics card reading a value waits for all earlier work.
         return bool(self.logistic.any())
 
     def of_rows(self, F: Any, targets: Any) -> Any:
@@ -43,7 +43,7 @@ class Loss:
         squares = LOSSES[self.name](F, targets)
         if not self._any_logistic:
             return squares
-        # Both are computed everywhere; the targets of the others are no probabilities, but finite.
+        # Both are computed everywhere; other targets are not probabilities, but finite.
         odds = binary_cross_entropy_with_logits(F + self.offset, targets, reduction="none")
         return torch.where(self.logistic, odds, squares)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from debinet.data.arrays import require
 from debinet.exceptions import OptionError
-from debinet.learners.net.fitting import Blueprint, Network, make_module
+from debinet.learners.net.fitting import Blueprint, TrainedNetwork, make_module
 
 
 def without_module(net: Any) -> Any:
@@ -24,7 +24,7 @@ def without_module(net: Any) -> Any:
 
 def attach_module(net: Any, module: Any) -> Any:
     """Return a `Net` of a file with the module whose weights it has, if it was made from one."""
-    network: Network = net._network
+    network: TrainedNetwork = net._network
     if network.blueprint.architecture is not None:
         return net
     if module is None:
@@ -48,7 +48,7 @@ def attach_module(net: Any, module: Any) -> Any:
     return net
 
 
-def require_sound(network: Network, p: int) -> None:
+def require_sound(network: TrainedNetwork, p: int) -> None:
     """Require parts of a network of p inputs that fit together, so that it can predict."""
     outputs, best = network.outputs, network.history.best_epoch
     require(outputs.logistic.shape == outputs.centre.shape == outputs.scale.shape, "outputs")

@@ -1,4 +1,4 @@
-"""`Net`: a network that is really trained, on PyTorch."""
+"""`Net`: a network trained with PyTorch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
     .. math:: F(z) = \frac{1}{\sqrt m} \sum_{r=1}^m a_r \, \mathrm{relu}(w_r' \tilde z),
         \qquad w_r \sim N(0, I), \quad a_r = \pm 1,
 
-    with inputs :math:`\tilde z = (z / \sqrt p, 1)` of standardized features. The loss is the mean
+    with inputs :math:`\tilde z = (z / \sqrt p, 1)` of standardized controls. The loss is the mean
     over rows of half the squared error, summed over outputs, so that a step of learning rate r of
     full-batch gradient descent is a time of `r / n` in the flow of `WideNet(filter="flow")`, its
     limit of infinite width. Every output is predicted from the epoch at which its own held-out
@@ -41,7 +41,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
     activation : {"relu", "leaky_relu", "tanh"}
         Of the hidden units; leaky ReLU has slope 0.01 below zero.
     module : torch.nn.Module or callable, optional
-        Any other network: a module, of which a copy is trained from the weights that it has, or a
+        Any other network: a module, of which a copy is trained from its present weights, or a
         function of the numbers of inputs and outputs that makes one. It takes standardized rows
         (b, inputs) and returns (b, outputs). `hidden` to `start` are then not used.
     parametrization : {"paper", "standard"}
@@ -56,16 +56,16 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
     binary : {"logistic", "squared"}
         How columns of zeros and ones are learned.
     standardize : bool or "inputs"
-        Whether inputs and outputs, only inputs, or neither are standardized. Without, the output
-        of the largest scale decides what is learned.
+        Whether inputs and outputs, only inputs, or neither are standardized. If outputs are not,
+        the one with the largest scale dominates the loss.
     optimizer : {"adam", "sgd", "gd", "nesterov"}
         The last two take all rows at once.
     learning_rate : float or "auto"
         Step of the optimizer.
     batch_size : int, None or "auto"
-        Rows of a step, None for all.
+        Number of rows of a step, None for all.
     epochs : int
-        Most passes over the rows.
+        Largest number of passes over the rows.
     validation_share : float or None
         Share of the rows that are held out of training to stop it; None trains for all epochs.
     patience : int
@@ -85,8 +85,8 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
     best_epoch_ : IntArray of shape (m,)
         Epoch that each output is predicted from.
     interrupted_ : bool
-        Whether training was interrupted (Ctrl-C): the network then predicts from the best epoch
-        until there, and the interruption goes on.
+        Whether training was interrupted (Ctrl-C): the network then predicts from the best epoch so
+        far, and the interruption is raised again.
     n_features_in_ : int
 
     References
@@ -145,7 +145,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         self.progress = progress
         self.random_state = random_state
 
-    # Outputs are scaled here, so that zeros and ones arrive as such.
+    # Outputs are scaled here, so that columns of zeros and ones are recognized.
     scales_outputs = True
 
     def fit(self, Z: Any, M: Any, sample_weight: Any = None) -> Self:
@@ -156,7 +156,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         Z : array of shape (n, p)
         M : array of shape (n,) or (n, m)
         sample_weight : array of shape (n,), optional
-            Weights of the rows' losses. Rows of weight 0 are as good as absent.
+            Weights of the rows' losses. Rows of weight 0 are not used.
         """
         return self._fit_rows([self], Z, M, sample_weight=sample_weight)[0]
 
@@ -182,7 +182,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
         rows : sequence of IntArray
             The rows of each network.
         seeds : sequence of int
-            Its random state, where this one has none.
+            Random states of the networks, if this one has none.
         groups : IntArray of shape (n,), optional
             Codes of rows that are held out together to stop training.
         """
@@ -257,12 +257,14 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
     ) -> list[Self]:
         require_torch()
         from debinet.learners.net.fitting import fit_networks
-        from debinet.learners.net.prepare import prepare
+        from debinet.learners.net.options import read_blueprint, read_plan
+        from debinet.learners.net.prepare import make_samples
 
-        # What is learned of the columns goes to this record first: a failed fit changes nothing.
+        # Names of columns are noted on another object first: a fit that fails changes nothing.
         read = type(self)()
         Z, M = read_data(read, Z, M)
-        prepared = prepare(
+        blueprint, plan = read_blueprint(self), read_plan(self)
+        samples = make_samples(
             self,
             Z,
             M.reshape(len(Z), -1),
@@ -271,7 +273,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
             weight=read_weight(sample_weight, len(Z)),
             groups=groups,
         )
-        networks = fit_networks(prepared.samples, prepared.blueprint, prepared.plan)
+        networks = fit_networks(samples, blueprint, plan)
         for net, network in zip(nets, networks, strict=False):
             net._take(network, M.ndim == 1)
             net.n_features_in_ = read.n_features_in_

@@ -1,4 +1,4 @@
-"""Optimizers by name, with the step and the batches that suit them."""
+"""Optimizers by name, with their default step and batch size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Optimizer:
     rate : float
         Learning rate.
     batch : int or None
-        Rows of a step; None for all.
+        Number of rows of a step; None for all.
     """
 
     name: str

@@ -9,11 +9,12 @@ import torch
 
 from debinet.data.options import one_of, whole_number
 from debinet.exceptions import OptionError
-from debinet.learners.net.architecture import ACTIVATIONS, Architecture, read_hidden
+from debinet.learners.net.architecture import ACTIVATIONS, NetArchitecture, read_hidden
+from debinet.learners.net.fitting import Blueprint
 from debinet.learners.net.losses import LOSSES
 from debinet.learners.net.optimizers import Optimizer, default_batch, default_rate
 from debinet.learners.net.sample import Scaling
-from debinet.learners.net.training import Plan
+from debinet.learners.net.training import TrainingPlan
 from debinet.protocols import BoolArray
 
 _WORDS = {
@@ -27,15 +28,15 @@ _WORDS = {
 }
 
 
-def read_architecture(net: Any) -> Architecture | None:
-    """Return the fully connected network that the options describe, None for a module."""
+def read_blueprint(net: Any) -> Blueprint:
+    """Return the network that the options describe: a module or fully connected layers."""
     for option, words in _WORDS.items():
-        one_of(option, getattr(net, option), dict.fromkeys(words))
+        one_of(option, getattr(net, option), words)
     if net.module is not None:
-        return None
-    return Architecture(
-        read_hidden(net.hidden), net.activation, net.parametrization, net.train, net.start
-    )
+        return Blueprint(None, net.module)
+    hidden = read_hidden(net.hidden)
+    options = (net.activation, net.parametrization, net.train, net.start)
+    return Blueprint(NetArchitecture(hidden, *options), None)
 
 
 def read_scaling(net: Any, zero_one: BoolArray) -> Scaling:
@@ -53,7 +54,7 @@ def read_scaling(net: Any, zero_one: BoolArray) -> Scaling:
     return Scaling(bool(both or word == "inputs"), both, constant, logistic)
 
 
-def read_plan(net: Any) -> Plan:
+def read_plan(net: Any) -> TrainingPlan:
     """Return how the network is trained."""
     rate, batch = net.learning_rate, net.batch_size
     if isinstance(rate, str) and rate == "auto":
@@ -67,7 +68,7 @@ def read_plan(net: Any) -> Plan:
         batch = default_batch(net.optimizer)
     elif batch is not None:
         batch = whole_number("batch_size", batch, 1)
-    return Plan(
+    return TrainingPlan(
         Optimizer(net.optimizer, float(rate), batch),
         net.loss,
         whole_number("epochs", net.epochs, 1),

@@ -1,4 +1,4 @@
-"""What a network's outputs mean: standardized columns, or the log-odds of 0/1 columns."""
+"""The outputs of a network: standardized columns, or the log-odds of 0/1 columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from debinet.protocols import BoolArray, FloatArray
 
 @dataclass(frozen=True)
 class Outputs:
-    """How targets become what the network is trained on, and outputs predictions.
+    """How targets are encoded for training, and outputs decoded to predictions.
 
     Attributes
     ----------
@@ -39,14 +39,14 @@ class Outputs:
 
 
 def zeros_and_ones(M: FloatArray) -> BoolArray:
-    """Say which columns (m,) hold both zeros and ones and nothing else."""
+    """Return which columns (m,) hold both zeros and ones and nothing else."""
     return np.asarray(((M == 0) | (M == 1)).all(axis=0) & (np.ptp(M, axis=0) > 0))
 
 
 def read_outputs(
     M: FloatArray, weight: FloatArray, logistic: BoolArray, standardize: bool
 ) -> Outputs:
-    """Return the outputs that these training rows (n, m) ask for."""
+    """Return the encoding for training rows M (n, m)."""
     m = M.shape[1]
     moments = column_moments(M, weight)
     centre = moments.mean if standardize else np.zeros(m)

@@ -1,4 +1,4 @@
-"""K networks of one shape as one program: their weights are stacked and multiplied in batches."""
+"""K networks of one shape as one program, with stacked weights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 
 from debinet.exceptions import TrainingError
-from debinet.learners.net.architecture import ACTIVATIONS, Architecture
+from debinet.learners.net.architecture import ACTIVATIONS, NetArchitecture
 
 State = dict[str, Any]  # names to numpy arrays
 
@@ -35,14 +35,14 @@ class Perceptrons:
 
     Parameters
     ----------
-    architecture : Architecture
+    architecture : NetArchitecture
     weights : sequence of K lists of tensors
         As `draw_weights` returns them.
     device : str
     """
 
     def __init__(
-        self, architecture: Architecture, weights: Sequence[list[Any]], device: str
+        self, architecture: NetArchitecture, weights: Sequence[list[Any]], device: str
     ) -> None:
         self.architecture = architecture
         self.layers = len(architecture.hidden) + 1
@@ -119,7 +119,7 @@ class OneModule:
         self.module.train(training)
 
 
-def restore_perceptron(architecture: Architecture, state: State, device: str) -> Perceptrons:
+def restore_perceptron(architecture: NetArchitecture, state: State, device: str) -> Perceptrons:
     """Return a stack of one network from its stored weights."""
     weights = [torch.from_numpy(state[str(i)]) for i in range(len(state))]
     return Perceptrons(architecture, [weights], device)

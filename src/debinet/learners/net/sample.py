@@ -1,4 +1,4 @@
-"""The rows that one network is trained on, those that stop it, and how both are scaled."""
+"""The rows that a network is trained on, those that stop it, and their scaling."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Rows:
+class EncodedRows:
     """Encoded rows.
 
     Attributes
@@ -56,13 +56,13 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Sample:
+class TrainingSample:
     """What one network is trained on.
 
     Attributes
     ----------
-    train : Rows
-    held : Rows or None
+    train : EncodedRows
+    held : EncodedRows or None
         Rows whose loss stops the training.
     inputs : Inputs
     outputs : Outputs
@@ -70,8 +70,8 @@ class Sample:
         Decides the weights at the start and the order of the rows.
     """
 
-    train: Rows
-    held: Rows | None
+    train: EncodedRows
+    held: EncodedRows | None
     inputs: Inputs
     outputs: Outputs
     seed: int
@@ -79,7 +79,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Scaling:
-    """What of a network's options a sample depends on.
+    """The options of a network that a sample depends on.
 
     Attributes
     ----------
@@ -106,8 +106,8 @@ def make_sample(
     held_share: float,
     seed: int,
     groups: IntArray | None = None,
-) -> Sample:
-    """Split the rows of positive weight and scale them by what is trained on.
+) -> TrainingSample:
+    """Split the rows of positive weight and scale them by the training rows.
 
     Rows of one group, by codes (n,), are held out together.
     """
@@ -121,10 +121,12 @@ def make_sample(
     )
     outputs = read_outputs(M[train], weight[train], scaling.logistic, scaling.outputs)
 
-    def encoded(rows: IntArray) -> Rows:
-        return Rows(inputs.encode(Z[rows]), outputs.encode(M[rows]), weight[rows])
+    def encoded(rows: IntArray) -> EncodedRows:
+        return EncodedRows(inputs.encode(Z[rows]), outputs.encode(M[rows]), weight[rows])
 
-    return Sample(encoded(train), encoded(held) if held.size else None, inputs, outputs, seed)
+    return TrainingSample(
+        encoded(train), encoded(held) if held.size else None, inputs, outputs, seed
+    )
 
 
 def _split(used: IntArray, codes: IntArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
@@ -136,7 +138,7 @@ def _split(used: IntArray, codes: IntArray, share: float, seed: int) -> tuple[In
     if (share > 0 and not held.any()) or np.count_nonzero(~held) < LEAST_ROWS:
         rows = "1 sample" if used.size == 1 else f"{used.size} rows"
         raise TooFewRowsError(
-            f"at least {LEAST_ROWS} rows to train on, and a row or group to stop at",
+            f"at least {LEAST_ROWS} rows to train on, and a row or group to stop by",
             f"{rows} of positive weight (n_samples = {used.size}), a share of {share:g} held out",
             "Pass more rows, or validation_share=None to train for all epochs.",
         )

@@ -10,9 +10,10 @@ import numpy as np
 
 from debinet.data.folds import Fold, Folds
 from debinet.learners.net.fitting import fit_network, forward
-from debinet.learners.net.prepare import prepare
+from debinet.learners.net.options import read_blueprint, read_plan
+from debinet.learners.net.prepare import make_samples
 from debinet.learners.net.program import Program
-from debinet.learners.net.sample import Sample
+from debinet.learners.net.sample import TrainingSample
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -28,28 +29,29 @@ def trace_predictions(
 ) -> FloatArray:
     """Return predictions (epochs, n, m) of all rows by networks that did not see their fold.
 
-    Training goes on for all epochs of `net`: nothing stops it early. With in-sample folds the
+    Training runs for all epochs of `net`, without early stopping. With in-sample folds the
     predictions are those of the training rows.
     """
     rows = [fold.train(len(Z)) for fold in folds]
-    prepared = prepare(net, Z, M, rows, seeds=seeds, weight=weight, groups=groups)
-    plan = replace(prepared.plan, patience=prepared.plan.epochs)
+    blueprint, plan = read_blueprint(net), read_plan(net)
+    samples = make_samples(net, Z, M, rows, seeds=seeds, weight=weight, groups=groups)
     found = np.empty((plan.epochs, *M.shape))
-    for fold, sample in zip(folds, prepared.samples, strict=True):
-        look = _watcher(found, fold, sample, Z, plan.device)
-        network = fit_network(sample, prepared.blueprint, replace(plan, watch=look))
+    for fold, sample in zip(folds, samples, strict=True):
+        record = _recorder(found, fold, sample, Z, plan.device)
+        endless = replace(plan, patience=plan.epochs, watch=record)
+        network = fit_network(sample, blueprint, endless)
         if network.history.stopped == "interrupted":
             raise KeyboardInterrupt
     return found
 
 
-def _watcher(
-    found: FloatArray, fold: Fold, sample: Sample, Z: FloatArray, device: str
+def _recorder(
+    found: FloatArray, fold: Fold, sample: TrainingSample, Z: FloatArray, device: str
 ) -> Callable[[int, Program], None]:
-    """Return what notes, after each epoch, the predictions of a fold's held-out rows."""
+    """Return a function that records, after each epoch, the predictions of held-out rows."""
     encoded = sample.inputs.encode(Z[fold.test]).astype(np.float32)
 
-    def look(epoch: int, stack: Program) -> None:
+    def record(epoch: int, stack: Program) -> None:
         found[epoch - 1, fold.test] = sample.outputs.decode(forward(stack, encoded, device))
 
-    return look
+    return record

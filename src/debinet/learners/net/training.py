@@ -1,4 +1,4 @@
-"""Train K networks of one shape as one program, and stop each of their outputs in time."""
+"""Train K networks of one shape as one program, and stop each in time."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import numpy as np
 import torch
 
 from debinet.exceptions import TrainingError
+from debinet.learners.net.best_weights import BestWeights
 from debinet.learners.net.history import History
 from debinet.learners.net.losses import Loss, mean_over_rows
 from debinet.learners.net.optimizers import Optimizer
 from debinet.learners.net.program import Program, State
-from debinet.learners.net.sample import Rows, Sample
-from debinet.learners.net.snapshots import Snapshots
+from debinet.learners.net.sample import EncodedRows, TrainingSample
 from debinet.learners.progress import counted
 from debinet.protocols import FloatArray
 
-# Hidden values (networks x rows x units) that are held at a time when nothing is trained.
+# Hidden values (networks x rows x units) held at a time outside of training.
 VALUES = 2**24
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingPlan:
     """How a network is trained.
 
     Attributes
@@ -39,7 +39,7 @@ class Plan:
     progress : bool
         Whether to show a progress bar.
     watch : callable, optional
-        Called after each epoch with its number and the stack, for those who look on.
+        Called after each epoch with its number and the stack.
     """
 
     optimizer: Optimizer
@@ -52,7 +52,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainingResult:
     """A trained network.
 
     Attributes
@@ -79,7 +79,9 @@ class _Tensors:
     sizes: tuple[int, ...]
 
 
-def train(stack: Program, samples: Sequence[Sample], plan: Plan) -> list[Trained]:
+def train(
+    stack: Program, samples: Sequence[TrainingSample], plan: TrainingPlan
+) -> list[TrainingResult]:
     """Train the K networks of `stack`, each on its own sample.
 
     An interruption (Ctrl-C) ends training early; the histories say so, and the caller decides.
@@ -88,11 +90,11 @@ def train(stack: Program, samples: Sequence[Sample], plan: Plan) -> list[Trained
     held_rows = [sample.held for sample in samples if sample.held is not None]
     held = _stacked(held_rows, plan.device) if held_rows else None
     loss = _loss(samples, plan)
-    run = _Run([Snapshots(rows.M.shape[2]) for _ in samples])
+    run = _Run([BestWeights(rows.M.shape[2]) for _ in samples])
     optimizer = plan.optimizer.start(stack.parameters())
     generators = [torch.Generator().manual_seed(sample.seed) for sample in samples]
     if held is not None:
-        run.look(0, _evaluate(stack, held, loss), stack)
+        run.update(0, _evaluate(stack, held, loss), stack)
     try:
         for epoch in counted(range(1, plan.epochs + 1), plan.progress, "epoch"):
             batches = _batches(rows, plan, generators)
@@ -101,7 +103,7 @@ def train(stack: Program, samples: Sequence[Sample], plan: Plan) -> list[Trained
                 run.held.append(_evaluate(stack, held, loss))
             _require_finite(run, epoch, plan.optimizer.rate)
             if held is not None:
-                run.look(epoch, run.held[-1], stack)
+                run.update(epoch, run.held[-1], stack)
             if plan.watch is not None:
                 plan.watch(epoch, stack)
             if held is not None and run.finished(epoch, plan.patience):
@@ -112,41 +114,41 @@ def train(stack: Program, samples: Sequence[Sample], plan: Plan) -> list[Trained
 
 
 class _Run:
-    """What training has found so far: the one thing here that changes."""
+    """What training has found so far; updated after every epoch."""
 
-    def __init__(self, snapshots: list[Snapshots]) -> None:
-        self.snapshots = snapshots
+    def __init__(self, best: list[BestWeights]) -> None:
+        self.best = best
         self.train: list[FloatArray] = []
         self.held: list[FloatArray] = []
         # The epoch at which each network ran out of patience, 0 before it has.
-        self.ended = [0] * len(snapshots)
+        self.ended = [0] * len(best)
         self.interrupted = False
 
-    def look(self, epoch: int, losses: FloatArray, stack: Program) -> None:
-        for k, snapshots in enumerate(self.snapshots):
+    def update(self, epoch: int, losses: FloatArray, stack: Program) -> None:
+        for k, best in enumerate(self.best):
             if not self.ended[k]:
-                snapshots.look(epoch, losses[k], partial(stack.state, k))
+                best.update(epoch, losses[k], partial(stack.state, k))
 
     def finished(self, epoch: int, patience: int) -> bool:
-        for k, snapshots in enumerate(self.snapshots):
-            if not self.ended[k] and snapshots.idle(epoch) >= patience:
+        for k, best in enumerate(self.best):
+            if not self.ended[k] and best.idle(epoch) >= patience:
                 self.ended[k] = epoch
         return all(self.ended)
 
-    def results(self, stack: Program, stops: bool) -> list[Trained]:
+    def results(self, stack: Program, stops: bool) -> list[TrainingResult]:
         epochs = len(self.held) if stops else len(self.train)
         if not stops:
-            for k, snapshots in enumerate(self.snapshots):
-                snapshots.take(epochs, stack.state(k))
-        shape = (0, len(self.snapshots), self.snapshots[0].best_epoch.size)
+            for k, best in enumerate(self.best):
+                best.set_all(epochs, stack.state(k))
+        shape = (0, len(self.best), self.best[0].best_epoch.size)
         curves = np.array(self.train[:epochs]) if epochs else np.empty(shape)
         held = np.array(self.held) if epochs else np.empty(shape)
         found = []
-        for k, snapshots in enumerate(self.snapshots):
+        for k, best in enumerate(self.best):
             own = slice(self.ended[k] or epochs)
             held_loss = held[own, k] if stops else None
-            history = History(curves[own, k], held_loss, snapshots.best_epoch, self._why(k))
-            found.append(Trained(snapshots.states, history))
+            history = History(curves[own, k], held_loss, best.best_epoch, self._why(k))
+            found.append(TrainingResult(best.states, history))
         return found
 
     def _why(self, k: int) -> str:
@@ -173,11 +175,11 @@ def _run_epoch(
 
 
 def _batches(
-    rows: _Tensors, plan: Plan, generators: Sequence[Any]
+    rows: _Tensors, plan: TrainingPlan, generators: Sequence[Any]
 ) -> Iterator[tuple[Any, Any, Any]]:
     """Yield inputs, targets and weights of the steps of one epoch.
 
-    Every network draws its own order, so that it sees the same batches alone or in company.
+    Every network draws its own order, so it gets the same batches whether trained alone or not.
     """
     longest = max(rows.sizes)
     size = plan.optimizer.batch
@@ -198,15 +200,15 @@ def _batches(
 
 
 def _steps(n: int, batch: int) -> int:
-    """Return the batches of n rows; a last row alone joins the batch before it.
+    """Return the number of batches of n rows; a single last row joins the batch before it.
 
-    Layers such as batch normalization cannot do with one row.
+    Layers such as batch normalization need more than one row.
     """
     return max(1, -(-(n - 1) // batch))
 
 
-def same_steps(samples: Sequence[Sample], batch: int | None) -> bool:
-    """Whether all samples have as many batches, so that their networks can be trained in step."""
+def same_steps(samples: Sequence[TrainingSample], batch: int | None) -> bool:
+    """Return whether all samples have equally many batches and can be trained together."""
     if batch is None:
         return True
     return len({_steps(len(sample.train.M), batch) for sample in samples}) == 1
@@ -217,7 +219,7 @@ def _evaluate(stack: Program, held: _Tensors, loss: Loss) -> FloatArray:
     stack.set_training(False)
     K, n, m = held.M.shape
     total = torch.zeros(K, m, dtype=torch.float32, device=held.M.device)
-    # A guess of the width is enough to bound the memory.
+    # A guess of the width suffices to bound the memory.
     step = max(1, VALUES // max(1, K * 10_000))
     with torch.no_grad():
         for start in range(0, n, step):
@@ -227,7 +229,7 @@ def _evaluate(stack: Program, held: _Tensors, loss: Loss) -> FloatArray:
     return np.asarray((total / held.weight.sum(dim=1, keepdim=True)).cpu().double().numpy())
 
 
-def _stacked(parts: Sequence[Rows], device: str) -> _Tensors:
+def _stacked(parts: Sequence[EncodedRows], device: str) -> _Tensors:
     sizes = tuple(len(part.M) for part in parts)
 
     def padded(values: Sequence[FloatArray]) -> Any:
@@ -244,7 +246,7 @@ def _stacked(parts: Sequence[Rows], device: str) -> _Tensors:
     )
 
 
-def _loss(samples: Sequence[Sample], plan: Plan) -> Loss:
+def _loss(samples: Sequence[TrainingSample], plan: TrainingPlan) -> Loss:
     def tensor(values: list[Any]) -> Any:
         return torch.from_numpy(np.array(values)[:, None]).to(plan.device)
 

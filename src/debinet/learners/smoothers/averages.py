@@ -1,4 +1,4 @@
-"""Local averages: what `NadarayaWatson` makes of the weights of the neighbours."""
+"""Local averages, the predictions of `NadarayaWatson`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from debinet.learners.smoothers.rows import Neighbourhood, Rows
+from debinet.learners.smoothers.rows import Neighbourhood, StandardizedRows
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -16,17 +16,17 @@ class LocalAverages:
 
     Attributes
     ----------
-    rows : Rows
+    rows : StandardizedRows
     weighted : FloatArray of shape (n, 1 + m)
         Ones and the targets, times the rows' weights.
     """
 
-    rows: Rows
+    rows: StandardizedRows
     weighted: FloatArray
 
     @property
     def needed(self) -> int:
-        """Neighbours that an average needs."""
+        """Number of neighbours that an average needs."""
         return 1
 
     def of(self, outputs: IntArray) -> LocalAverages:
@@ -39,7 +39,7 @@ class LocalAverages:
         return sums[:, 1:] / sums[:, :1]
 
 
-def local_averages(rows: Rows) -> LocalAverages:
+def local_averages(rows: StandardizedRows) -> LocalAverages:
     """Prepare the sums that averages need."""
     ones = np.ones((rows.M.shape[0], 1))
     return LocalAverages(rows, rows.weight[:, None] * np.hstack([ones, rows.M]))

@@ -1,4 +1,4 @@
-"""The `bandwidth` of the smoothers, read and checked, or chosen."""
+"""The `bandwidth` of the smoothers, given or chosen."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from debinet.learners.smoothers.leave_one_out import choose_bandwidths
 from debinet.learners.smoothers.smoothing import Local
 from debinet.protocols import FloatArray
 
-# Beyond these the nearest neighbour has all the weight, or all rows have the same; squares of such
-# bandwidths would overflow.
+# Beyond these limits the nearest neighbour has all the weight, or all rows have the same weight;
+# squares of such bandwidths would overflow.
 _LEAST, _MOST = 1e-50, 1e50
 
 
@@ -28,9 +28,9 @@ def find_bandwidths(local: Local, kernel: str, bandwidth: Any, per_feature: Any)
         return search_features(local, kernel, chosen) if per_feature else chosen
     if per_feature:
         raise OptionError(
-            "bandwidth='loo' where per_feature=True, which says what to choose",
+            "bandwidth='loo' with per_feature=True, which is about choosing bandwidths",
             repr(bandwidth),
-            "Leave per_feature out: the shape of bandwidth says what it is for.",
+            "Leave per_feature out: the shape of bandwidth is enough.",
         )
     given = _given(bandwidth, local.rows.M.shape[1], local.rows.Z.shape[1])
     return np.where(np.isinf(given), np.inf, np.clip(given, _LEAST, _MOST))

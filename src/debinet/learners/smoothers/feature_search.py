@@ -1,4 +1,4 @@
-"""Bandwidths per output and feature: exact leave-one-out error, one feature after the other."""
+"""Bandwidths per output and feature by exact leave-one-out error, one feature at a time."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from debinet.protocols import FloatArray
 
 # A bandwidth is multiplied or divided by these, one after the other, in sweeps over all features.
 _FACTORS = (4.0, 2.0, np.sqrt(2.0))
-# In standard deviations: where a feature starts that was of no use so far; below what a bandwidth
-# does not become infinite any more, once infinity was tried; and the least bandwidth.
+# In standard deviations: the start for a feature of no use so far; the bandwidth below which
+# infinity is not tried again; and the smallest bandwidth.
 _START = 2.0
 _NARROW = 1.0
 _LEAST = 1e-3
 
 
 def search_features(local: Local, kernel: str, start: FloatArray) -> FloatArray:
-    """Return bandwidths (m, p), each the best of what was tried given the others.
+    """Return bandwidths (m, p), each the best of those tried, given the others.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def _error(local: Local, kernel: str, bandwidth: FloatArray) -> FloatArray:
 
 
 def _candidates(h: FloatArray, factor: float) -> FloatArray:
-    """Return what to try (4, m), from large to small: infinity, more, the same, less."""
+    """Return bandwidths to try (4, m): infinity, larger, the same, smaller."""
     around = np.where(np.isinf(h), _START, h)
     widest = np.where((h < _NARROW) & (factor < _FACTORS[0]), h, np.inf)
     return np.maximum([widest, around * factor, around, around / factor], _LEAST)

@@ -1,8 +1,8 @@
-"""Kernels: how much a neighbour at a given distance counts.
+"""Kernels: the weight of a neighbour at a given distance.
 
 All are radial: they see the Euclidean distance between standardized rows in units of the bandwidth,
 `u = |z - z_i| / h`. For the Gaussian that is the usual product over the features; products of the
-others would weigh a neighbour by the direction in which it lies.
+others would give weights that depend on the direction of the neighbour.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def kernel_weights(
     h : float
         Bandwidth. Infinity gives all rows the same weight.
     out : FloatArray of shape (r, n), optional
-        Where to put the weights; may be `distance`. Fresh memory costs more than the weights.
+        Where to put the weights; may be `distance`. New memory costs more than the weights.
     """
     if np.isinf(h):
         return np.isfinite(distance, out=np.empty_like(distance) if out is None else out)

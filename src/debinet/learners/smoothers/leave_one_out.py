@@ -6,16 +6,16 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from debinet.learners.smoothers.kernels import GRID_RATIO, descend
-from debinet.learners.smoothers.rows import Neighbourhood, Rows, each_without_itself
+from debinet.learners.smoothers.rows import Neighbourhood, StandardizedRows, each_without_itself
 from debinet.learners.smoothers.smoothing import Local
 from debinet.protocols import FloatArray, IntArray
 
-# Rows whose neighbours say how long the grid must be.
+# Number of rows whose neighbours determine the ends of the grid.
 _SAMPLE = 500
 # Ends of the grid. The Gaussian has neighbours beyond its bandwidth, the others do not.
 _LOW = {"gaussian": 0.1, "compact": 0.5}
 _HIGH = {"gaussian": 5.0, "compact": 4.0}
-# Differences of the error, in variances of the target, that are rounding.
+# Differences of the error, relative to the variance of the target, that are rounding.
 _TIE = 1e-12
 
 
@@ -60,7 +60,7 @@ def bandwidth_grid(local: Local, kernel: str) -> FloatArray:
     return np.append(np.inf, high / GRID_RATIO[kind] ** np.arange(count))
 
 
-def _usual_distances(rows: Rows, needed: int) -> tuple[float, float]:
+def _usual_distances(rows: StandardizedRows, needed: int) -> tuple[float, float]:
     """Return the median distances from the `needed`-th neighbour and from any row that differs.
 
     Of rows at even steps of their distance from the centre, which is the same sample in whatever

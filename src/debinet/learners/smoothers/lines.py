@@ -1,4 +1,4 @@
-"""Local linear regressions: what `LocalLinear` makes of the weights of the neighbours.
+"""Local linear regressions, the predictions of `LocalLinear`.
 
 At a point z with neighbours of mean `c` and covariance `S`, the prediction is an average of their
 targets with weights `w_i (1 + (z - c)' S^-1 (z_i - c))`: one vector per point to solve for, however
@@ -14,17 +14,17 @@ import numpy as np
 
 from debinet.data.free_memory import bytes_available, gigabytes
 from debinet.exceptions import MemoryLimitError
-from debinet.learners.smoothers.rows import Neighbourhood, Rows
+from debinet.learners.smoothers.rows import Neighbourhood, StandardizedRows
 from debinet.protocols import FloatArray, IntArray
 
-# Ridge of S: a share of its mean eigenvalue, and, as inputs are standardized, a variance that
-# counts as none: moments around the origin cancel to 1e-16, and slopes must not magnify that.
-# The solution is refined, so that what the ridge distorts is of third order: a direction whose
-# share of the mean eigenvalue is s keeps its slope up to (_RIDGE / s)^3.
+# Ridge of S: a share of its mean eigenvalue, plus a variance that counts as zero for standardized
+# inputs: moments around the origin cancel to 1e-16, and slopes must not magnify that error. The
+# solution is refined, so that the effect of the ridge is of third order: a direction whose share of
+# the mean eigenvalue is s keeps its slope up to (_RIDGE / s)^3.
 _RIDGE = 1e-4
 _SPREAD = 1e-6
 _STEPS = 3
-# Neighbours this close to each other are one point; their covariance is rounding.
+# Neighbours this close count as one point; their covariance is a rounding error.
 _ONE_POINT = 1e-12
 
 
@@ -34,20 +34,20 @@ class LocalLines:
 
     Attributes
     ----------
-    rows : Rows
+    rows : StandardizedRows
     targets : FloatArray of shape (n, m)
         Those of the rows, or some of them.
     products : FloatArray of shape (n, 1 + p + p (p + 1) / 2)
         Ones, features and products of two features.
     """
 
-    rows: Rows
+    rows: StandardizedRows
     targets: FloatArray
     products: FloatArray
 
     @property
     def needed(self) -> int:
-        """Neighbours that a regression needs: one per coefficient."""
+        """Number of neighbours that a regression needs: one per coefficient."""
         return int(self.rows.Z.shape[1]) + 1
 
     def of(self, outputs: IntArray) -> LocalLines:
@@ -76,7 +76,7 @@ class LocalLines:
         return predictions
 
 
-def local_lines(rows: Rows) -> LocalLines:
+def local_lines(rows: StandardizedRows) -> LocalLines:
     """Prepare the products that moments need."""
     n, p = rows.Z.shape
     _require_memory(n, p)
@@ -118,7 +118,7 @@ def _tilt(S: FloatArray, away: FloatArray) -> FloatArray:
 
 
 def _kept(averages: FloatArray, lines: FloatArray) -> FloatArray:
-    """Return the share (r, 1) of the slope at which a prediction varies as much as one row.
+    """Return the share (r, 1) of the slope at which a prediction varies as much as one observation.
 
     Both arguments are the weights (r, n) that predictions give to the targets; of the difference
     between them, t is kept, with `|averages + t (lines - averages)|^2 = 1`. As averages have

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from debinet.learners.smoothers.lines import local_lines
-from debinet.learners.smoothers.rows import Rows
+from debinet.learners.smoothers.rows import StandardizedRows
 from debinet.learners.smoothers.smoother import KernelSmoother
 from debinet.learners.smoothers.smoothing import Local
 
@@ -70,5 +70,5 @@ class LocalLinear(KernelSmoother):
         self.kernel = kernel
         self.per_feature = per_feature
 
-    def _local(self, rows: Rows) -> Local:
+    def _local(self, rows: StandardizedRows) -> Local:
         return local_lines(rows)

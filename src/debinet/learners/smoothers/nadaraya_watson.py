@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from debinet.learners.smoothers.averages import local_averages
-from debinet.learners.smoothers.rows import Rows
+from debinet.learners.smoothers.rows import StandardizedRows
 from debinet.learners.smoothers.smoother import KernelSmoother
 from debinet.learners.smoothers.smoothing import Local
 
@@ -17,7 +17,7 @@ class NadarayaWatson(KernelSmoother):
 
     Inputs are standardized, so bandwidths are in standard deviations. Every output has a bandwidth
     h of its own, as y and D may depend on Z in very different ways; it is infinite, and the
-    prediction the mean, where leave-one-out finds no use for Z.
+    prediction the mean, if leave-one-out finds Z of no use.
 
     Parameters
     ----------
@@ -27,8 +27,8 @@ class NadarayaWatson(KernelSmoother):
         one per output, (p,) one per feature, (m, p) both. Where m = p, use shape (m, 1) or (1, p).
     kernel : {"gaussian", "uniform", "triangle", "epanechnikov", "quadratic", "cosine"}
         K is :math:`e^{-u^2/2}`, or, up to u = 1, :math:`1`, :math:`1 - u`, :math:`1 - u^2`,
-        :math:`(1 - u^2)^2`, :math:`\cos(\pi u / 2)`. A point with no neighbour in reach takes the
-        nearest one.
+        :math:`(1 - u^2)^2`, :math:`\cos(\pi u / 2)`. A point without neighbours within the
+        bandwidth takes the nearest row.
     per_feature : bool
         Whether `"loo"` chooses a bandwidth per output and feature, one feature after the other;
         infinite for features of no use. Takes up to 9 p m passes over all pairs of rows.
@@ -62,5 +62,5 @@ class NadarayaWatson(KernelSmoother):
         self.kernel = kernel
         self.per_feature = per_feature
 
-    def _local(self, rows: Rows) -> Local:
+    def _local(self, rows: StandardizedRows) -> Local:
         return local_averages(rows)

@@ -1,4 +1,4 @@
-"""Rows to average over, and their distances from points, a chunk of points at a time."""
+"""Rows to average over, and their distances from points, in chunks of points."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from scipy.spatial.distance import cdist
 
 from debinet.protocols import FloatArray, IntArray
 
-# Distances that are worked on at a time: 2 MB, so that a pass over them stays in the cache.
+# Distances computed at a time: 2 MB, so that a pass over them stays in the cache.
 _CHUNK = 2**18
 
 
 @dataclass(frozen=True)
-class Rows:
+class StandardizedRows:
     """Observations to average over.
 
     Attributes
@@ -42,23 +42,25 @@ class Points:
     Z : FloatArray of shape (r, p)
         Standardized inputs.
     codes : pair of IntArray of shapes (r,) and (n,), or None
-        Folds of the points and of the rows: a point never sees a row of its own fold.
+        Folds of the points and of the rows: rows of a point's own fold have no weight.
     """
 
     Z: FloatArray
     codes: tuple[IntArray, IntArray] | None = None
 
-    def chunks(self, rows: Rows) -> Iterator[slice]:
+    def chunks(self, rows: StandardizedRows) -> Iterator[slice]:
         """Yield slices of the points whose distances from all rows are worked on at a time."""
         n, p = rows.Z.shape
         step = max(1, _CHUNK // max(n, p * p))
         for start in range(0, self.Z.shape[0], step):
             yield slice(start, start + step)
 
-    def distances(self, part: slice, rows: Rows, inverse: FloatArray | None = None) -> FloatArray:
-        """Return squared distances of points from rows, infinite where a point may not look.
+    def distances(
+        self, part: slice, rows: StandardizedRows, inverse: FloatArray | None = None
+    ) -> FloatArray:
+        """Return squared distances of points from rows, infinite for rows that may not be used.
 
-        `inverse` of shape (p,) is what to multiply the features by. Differences are taken feature
+        `inverse` of shape (p,) are factors of the features. Differences are taken feature
         by feature: the faster `|a|^2 - 2ab + |b|^2` is too coarse for small bandwidths.
         """
         if inverse is None:
@@ -76,7 +78,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Points, and how much they see of the rows.
+    """Points, and the weights of the rows for each.
 
     Attributes
     ----------
@@ -85,7 +87,7 @@ class Neighbourhood:
     W : FloatArray of shape (r, n)
         Kernel weights, not to be changed; no row is all zero.
     whole : bool
-        Whether the bandwidths are infinite, so that all rows that may be seen count the same.
+        Whether the bandwidths are infinite, so that all usable rows have the same weight.
     """
 
     Z: FloatArray
@@ -93,7 +95,7 @@ class Neighbourhood:
     whole: bool
 
 
-def each_without_itself(rows: Rows) -> Points:
-    """Return the rows as points that do not see themselves: leave-one-out."""
+def each_without_itself(rows: StandardizedRows) -> Points:
+    """Return the rows as points that leave themselves out."""
     everyone = np.arange(rows.Z.shape[0])
     return Points(rows.Z, (everyone, everyone))

@@ -1,4 +1,4 @@
-"""What `NadarayaWatson` and `LocalLinear` share: all but what is done with the weights."""
+"""What `NadarayaWatson` and `LocalLinear` share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from debinet.learners.closed_form import ClosedForm
 from debinet.learners.moments import Moments, column_moments
 from debinet.learners.smoothers.bandwidths import find_bandwidths
 from debinet.learners.smoothers.kernels import KERNELS
-from debinet.learners.smoothers.rows import Points, Rows
+from debinet.learners.smoothers.rows import Points, StandardizedRows
 from debinet.learners.smoothers.smoothing import Local, smooth
 from debinet.protocols import FloatArray, HeldOut
 
@@ -40,8 +40,8 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # t
     per_feature: Any
 
     @abstractmethod
-    def _local(self, rows: Rows) -> Local:
-        """Return what is done with the weights of the neighbours."""
+    def _local(self, rows: StandardizedRows) -> Local:
+        """Return how predictions are computed from weighted neighbours."""
 
     def fit(self, Z: Any, M: Any, sample_weight: Any = None) -> Self:
         """Choose the bandwidths.
@@ -93,7 +93,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # t
         self._inputs = _without_constants(column_moments(Z[used], weight[used]), Z[used])
         self._outputs = column_moments(targets[used], weight[used])
         standardized = _standardize(Z, self._inputs)
-        rows = Rows(
+        rows = StandardizedRows(
             standardized[used],
             self._outputs.standardize(targets[used]),
             weight[used] / weight[used].mean(),
@@ -109,7 +109,7 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # t
 
 
 def _without_constants(moments: Moments, Z: FloatArray) -> Moments:
-    """Let constant columns standardize to zero for whatever value: they tell no rows apart."""
+    """Standardize constant columns to zero for any value: they do not distinguish rows."""
     constant = ~moments.standardize(Z).any(axis=0)
     return replace(moments, sd=np.where(constant, np.inf, moments.sd))
 

@@ -1,4 +1,4 @@
-"""From bandwidths to predictions, for any way to make predictions of neighbours' weights."""
+"""Predictions at given bandwidths, by local averages or local lines."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Protocol, Self
 import numpy as np
 
 from debinet.learners.smoothers.kernels import kernel_weights
-from debinet.learners.smoothers.rows import Neighbourhood, Points, Rows
+from debinet.learners.smoothers.rows import Neighbourhood, Points, StandardizedRows
 from debinet.protocols import FloatArray, IntArray
 
 
 class Local(Protocol):
-    """What is done with the weights of the neighbours: averages, or linear regressions."""
+    """Predictions from weighted neighbours: averages or linear regressions."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> StandardizedRows:
         """The neighbours."""
 
     @property

@@ -1,4 +1,4 @@
-"""The weights at each output's best epoch, while training goes on."""
+"""The weights at each output's best epoch, during training."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from debinet.learners.net.program import State
 from debinet.protocols import FloatArray, IntArray
 
-# A held-out loss that falls by less than this share has not improved: noise of the last bits
+# A held-out loss must fall by more than this share to count as improved: otherwise rounding errors
 # would keep training going for ever.
 _IMPROVES = 1e-4
 
 
-class Snapshots:
+class BestWeights:
     """Best epochs of the m outputs of one network, and the weights of these epochs only."""
 
     def __init__(self, m: int) -> None:
@@ -22,7 +22,7 @@ class Snapshots:
         self.best_epoch: IntArray = np.zeros(m, dtype=np.int64)
         self.states: dict[int, State] = {}
 
-    def look(self, epoch: int, loss: FloatArray, state: Callable[[], State]) -> None:
+    def update(self, epoch: int, loss: FloatArray, state: Callable[[], State]) -> None:
         """Compare the held-out losses (m,) of an epoch with the best so far."""
         better = loss < self.best_loss * (1 - _IMPROVES)
         if not better.any():
@@ -33,7 +33,7 @@ class Snapshots:
         wanted = set(self.best_epoch.tolist())
         self.states = {e: kept for e, kept in self.states.items() if e in wanted}
 
-    def take(self, epoch: int, state: State) -> None:
+    def set_all(self, epoch: int, state: State) -> None:
         """Make this epoch the best of all outputs."""
         self.best_epoch = np.full_like(self.best_epoch, epoch)
         self.states = {epoch: state}

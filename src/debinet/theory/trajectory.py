@@ -1,4 +1,4 @@
-"""Follow a network through training: errors at every step, the kernel and the weights at some."""
+"""A network through training: errors at every step, kernel and weights at some of them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from debinet.learners.progress import counted
 from debinet.protocols import FloatArray, IntArray
 from debinet.theory.descent import descend
 from debinet.theory.finite import finite_kernel, kernel_distance
-from debinet.theory.network import Network
+from debinet.theory.network import TwoLayerNetwork
 
-# Below the stable step the loss never rises, so this is divergence and not a bad stretch.
+# Below the largest stable step the loss never rises, so such a growth is divergence.
 _DIVERGED = 10.0
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How a network is trained and when it is looked at.
+class DescentPlan:
+    """How a network is trained and when it is recorded.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Plan:
         Learning rate.
     steps : int
         Number of steps.
-    looks : IntArray of shape (k,)
+    snapshots : IntArray of shape (k,)
         Steps after which kernel and weights are recorded, increasing, the first 0.
     train : str
         `"first"` layer or `"all"`.
@@ -38,12 +38,12 @@ class Plan:
 
     step: float
     steps: int
-    looks: IntArray
+    snapshots: IntArray
     train: str
 
 
 @dataclass(frozen=True)
-class Look:
+class Snapshot:
     """Kernel and weights at one time.
 
     Attributes
@@ -69,40 +69,46 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Course:
-    """What was seen of a run.
+class Trajectory:
+    """The record of a run.
 
     Attributes
     ----------
     errors : FloatArray of shape (steps + 1, outputs)
         Squared errors `|F_s - M_s|^2`, the first row before training.
-    looks : tuple of Look
+    snapshots : tuple of Snapshot
     interrupted : bool
-        Whether the run was stopped by hand, so that it has fewer steps than planned.
+        Whether the run was stopped by the user before the last step.
     """
 
     errors: FloatArray
-    looks: tuple[Look, ...]
+    snapshots: tuple[Snapshot, ...]
     interrupted: bool
 
 
-def follow(
-    network: Network, Z: FloatArray, M: FloatArray, *, H: FloatArray, plan: Plan, progress: bool
-) -> Course:
-    """Train and record; Ctrl-C ends the run early and keeps what was recorded.
+def record_trajectory(
+    network: TwoLayerNetwork,
+    Z: FloatArray,
+    M: FloatArray,
+    *,
+    H: FloatArray,
+    plan: DescentPlan,
+    progress: bool,
+) -> Trajectory:
+    """Train and record; Ctrl-C ends the run early and keeps the record so far.
 
     Parameters
     ----------
-    network : Network
+    network : TwoLayerNetwork
         The start.
     Z, M, H : FloatArray of shapes (n, p), (n, outputs), (n, n)
         Rows, targets, limiting kernel.
-    plan : Plan
+    plan : DescentPlan
     progress : bool
         Whether to show a bar.
     """
     errors = np.empty((plan.steps + 1, M.shape[1]))
-    looks: list[Look] = []
+    snapshots: list[Snapshot] = []
     done = 0
     reference = _Reference(network, Z, H, finite_kernel(network, Z, plan.train))
     states = islice(descend(network, Z, M, plan.step, plan.train), plan.steps + 1)
@@ -110,31 +116,31 @@ def follow(
     try:
         # a diverging run overflows before it is noticed
         with np.errstate(over="ignore", invalid="ignore"):
-            for k, state in enumerate(counted(states, progress, "step", plan.steps + 1)):
-                errors[k] = (state.residuals**2).sum(axis=0)
+            for k, (now, residuals) in enumerate(counted(states, progress, "step", plan.steps + 1)):
+                errors[k] = (residuals**2).sum(axis=0)
                 _require_descent(errors[0], errors[k], k, plan.step)
                 done = k + 1
-                if k in plan.looks:
-                    looks.append(_look(state.network, reference, k * plan.step, plan.train))
+                if k in plan.snapshots:
+                    snapshots.append(_take_snapshot(now, reference, k * plan.step, plan.train))
     except KeyboardInterrupt:
-        if not looks:
+        if not snapshots:
             raise
         interrupted = True
         warnings.warn(
-            f"The run was interrupted after {done - 1} of {plan.steps} steps; the record "
-            "covers what was done.",
+            f"The run was interrupted after {done - 1} of {plan.steps} steps; "
+            "the record covers these.",
             stacklevel=3,
         )
-    return Course(errors[:done].copy(), tuple(looks), interrupted)
+    return Trajectory(errors[:done].copy(), tuple(snapshots), interrupted)
 
 
 @dataclass(frozen=True)
 class _Reference:
-    """What a network on its way is compared with.
+    """What a network in training is compared with.
 
     Attributes
     ----------
-    network : Network
+    network : TwoLayerNetwork
         The start.
     Z, H : FloatArray of shapes (n, p), (n, n)
         Rows and their limiting kernel.
@@ -142,19 +148,21 @@ class _Reference:
         Kernel of the start.
     """
 
-    network: Network
+    network: TwoLayerNetwork
     Z: FloatArray
     H: FloatArray
     blocks: FloatArray
 
 
-def _look(network: Network, reference: _Reference, time: float, train: str) -> Look:
+def _take_snapshot(
+    network: TwoLayerNetwork, reference: _Reference, time: float, train: str
+) -> Snapshot:
     blocks = finite_kernel(network, reference.Z, train)
     outputs, _, n, _ = blocks.shape
     whole = blocks.transpose(0, 2, 1, 3).reshape(outputs * n, outputs * n)
     distance = kernel_distance(blocks, reference.H)
     moved = np.linalg.norm(blocks - reference.blocks) / np.linalg.norm(reference.blocks)
-    return Look(
+    return Snapshot(
         time=time,
         diagonal=distance.diagonal,
         off_diagonal=distance.off_diagonal,
