@@ -41,6 +41,10 @@ def data(n=60, p=2, m=2, seed=3):
     return Z, M + 0.1 * rng.normal(size=(n, m))
 
 
+def hold_out(smoother, Z, M, folds, weight=None):
+    return smoother.prepare(Z, M, weight).hold_out(M, folds)
+
+
 def weighted_sd(Z, weight):
     return np.sqrt(np.average((Z - np.average(Z, axis=0, weights=weight)) ** 2, 0, weight))
 
@@ -147,8 +151,8 @@ def test_held_out_equals_refits_at_the_same_standardization(smoother, kernel, h)
     weight = np.random.default_rng(1).uniform(0.5, 2, size=45)
     weight[::9] = 0
     for folds in (leave_one_out(45), k_folds(45, 4, np.random.default_rng(0))):
-        fit = smoother(h, kernel)
-        held = fit.heldout(Z, M, folds, weight)
+        found = hold_out(smoother(h, kernel), Z, M, folds, weight)
+        held, fit = found.predictions, found.models[0]
         standardized = fit._inputs.standardize(Z)
         for fold in folds:
             train = np.intersect1d(fold.train(45), np.flatnonzero(weight))
@@ -164,7 +168,7 @@ def test_held_out_equals_public_refits(smoother, kernel):
     # wide enough for no local design to be singular: the ridge is in units of each fit
     fit = smoother(6.0, kernel)
     folds = k_folds(100, 4, np.random.default_rng(0))
-    held = fit.heldout(Z, M, folds)
+    held = hold_out(fit, Z, M, folds).predictions
     for fold in folds:
         train = fold.train(100)
         scaled = 6.0 * Z.std(axis=0) / Z[train].std(axis=0)
@@ -190,7 +194,7 @@ def test_pure_noise_can_have_infinite_bandwidth(smoother):
 @BOTH
 def test_infinite_bandwidth_is_held_out_as_the_global_fit(smoother):
     Z, M = data(30)
-    held = smoother(np.inf).heldout(Z, M, leave_one_out(30))
+    held = hold_out(smoother(np.inf), Z, M, leave_one_out(30)).predictions
     for i in range(30):
         rest = np.arange(30) != i
         expected = LinearRegression().fit(Z[rest], M[rest]).predict(Z[[i]])[0]
@@ -230,7 +234,7 @@ def test_predictions_are_finite_and_within_reach_anywhere(smoother, kernel, h):
     Z, M = data(30)
     far = np.vstack([Z, np.full((1, 2), 1e4), np.full((1, 2), -1e300), Z + 1e-12])
     fit = smoother(h, kernel).fit(Z, M)
-    held = fit.heldout(Z, M, leave_one_out(30))
+    held = hold_out(fit, Z, M, leave_one_out(30)).predictions
     # weights have a sum of squares of at most 1, so predictions are within sqrt(n) deviations
     limit = np.abs(M - M.mean(axis=0)).max() * np.sqrt(30)
     finite = fit.bandwidth_ < 100
@@ -306,7 +310,7 @@ def test_a_rare_category_is_seen(smoother):
 @EACH_KERNEL
 def test_two_rows_are_enough(smoother, kernel):
     Z, y = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([1.0, 3.0])
-    held = smoother(kernel=kernel).heldout(Z, y, leave_one_out(2))
+    held = hold_out(smoother(kernel=kernel), Z, y, leave_one_out(2)).predictions
     np.testing.assert_allclose(held, [3, 1], rtol=1e-9)
 
 
@@ -392,8 +396,8 @@ def test_features_of_no_use_get_wide_bandwidths(smoother, kernel):
     errors = [((model.predict(at) - truth) ** 2).mean(axis=0) for model in (fit, same)]
     # of the first output most of the error was due to three features; of the second, some
     assert (errors[0] < [0.2, 0.9] * errors[1]).all()
-    held = fit.heldout(Z, M, leave_one_out(200))
-    again = same.heldout(Z, M, leave_one_out(200))
+    held = hold_out(fit, Z, M, leave_one_out(200)).predictions
+    again = hold_out(same, Z, M, leave_one_out(200)).predictions
     assert (((M - held) ** 2).mean(axis=0) < ((M - again) ** 2).mean(axis=0)).all()
 
 
@@ -413,7 +417,7 @@ def test_many_rows_need_little_memory(smoother):
     model = smoother() if smoother is NadarayaWatson else smoother(0.5)
     tracemalloc.start()
     try:
-        model.heldout(Z, M, leave_one_out(5_000))
+        hold_out(model, Z, M, leave_one_out(5_000))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -458,7 +462,7 @@ def test_constant_targets_are_reproduced_exactly(smoother, seed, value, h):
         fit = smoother(bandwidth, kernel).fit(Z, np.full(20, value))
         np.testing.assert_array_equal(fit.predict(Z), np.full(20, value))
         np.testing.assert_array_equal(
-            fit.heldout(Z, np.full(20, value), leave_one_out(20)), np.full(20, value)
+            hold_out(fit, Z, np.full(20, value), leave_one_out(20)).predictions, np.full(20, value)
         )
     assert np.isinf(fit.bandwidth_).all()
 
@@ -482,7 +486,7 @@ def test_one_dimensional_targets_and_pickles(smoother):
     Z, M = data()
     flat = smoother().fit(Z, M[:, 0])
     assert flat.predict(Z).shape == (60,)
-    assert flat.heldout(Z, M[:, 0], leave_one_out(60)).shape == (60,)
+    assert hold_out(flat, Z, M[:, 0], leave_one_out(60)).predictions.shape == (60,)
     assert flat.bandwidth_.shape == (1,)
     again = pickle.loads(pickle.dumps(flat))
     np.testing.assert_array_equal(again.predict(Z), flat.predict(Z))
@@ -527,7 +531,7 @@ def test_bad_options_and_inputs_are_refused(smoother):
     weight = (np.arange(60) < 30).astype(float)
     folds = k_folds(60, 2, np.random.default_rng(0), groups=(np.arange(60) // 30)[:, None])
     with pytest.raises(FoldError, match="outside of every fold"):
-        smoother(1.0).heldout(Z, M, folds, weight)
+        hold_out(smoother(1.0), Z, M, folds, weight)
 
 
 def test_local_lines_say_how_much_memory_they_need(monkeypatch):
