@@ -99,5 +99,5 @@ def _require_consistent(model: Any) -> None:
 
 
 def _require_predictions(fitted: Any, controls: int) -> None:
-    m_y, m_D = fitted.conditional_means(np.zeros((2, controls)))
-    require(m_y.shape == (2,) and m_D.shape == (2, fitted.result.estimate.size), "predictions")
+    D, Z = np.zeros((2, fitted.result.estimate.size)), np.zeros((2, controls))
+    require(bool(fitted.means) and fitted.predict(D, Z).shape == (2,), "predictions")
