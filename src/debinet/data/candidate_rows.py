@@ -63,9 +63,9 @@ class CandidateRows:
         if groups is not None:  # coded from 0 among these rows
             groups = read_groups(list(groups.T), self.y.size)
         schema = Schema(self._names(kept), tuple(np.flatnonzero(treatments[kept]).tolist()), {})
-        return Dataset(
-            self.y, D, self.X[:, kept & ~treatments], schema, self.outcome, groups, self.weights
-        )
+        # Rows in one piece, as `Schema.split` has them: products are then the same to the bit.
+        Z = np.ascontiguousarray(self.X[:, kept & ~treatments])
+        return Dataset(self.y, D, Z, schema, self.outcome, groups, self.weights)
 
     def _names(self, columns: BoolArray) -> tuple[str, ...]:
         return tuple(self.candidates.names[j] for j in np.flatnonzero(columns))

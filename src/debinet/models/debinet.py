@@ -162,7 +162,8 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         found = self._estimated
         if found.fitted is None:
             return np.full(len(values), found.mean)
-        D, Z = values[:, found.selected], values[:, found.kept & ~found.selected]
+        D = values[:, found.selected]
+        Z = np.ascontiguousarray(values[:, found.kept & ~found.selected])
         return found.fitted.predict(D, Z) if linear else found.fitted.nuisance(Z)
 
 

@@ -211,11 +211,13 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> FloatArray:
         """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
-        return self._fitted.predict(*self._split(X))
+        D, Z = self._split(X)
+        return self._fitted.predict(D, Z)
 
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
-        return self._fitted.nuisance(self._split(X)[1])
+        _, Z = self._split(X)
+        return self._fitted.nuisance(Z)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
