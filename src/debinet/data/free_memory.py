@@ -1,8 +1,9 @@
-"""Free memory of the machine, to be checked before a large matrix is allocated."""
+"""Memory: checked before a large matrix is allocated, and saved by working on a few rows."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from debinet.exceptions import MemoryLimitError
 
 _MEMINFO = Path("/proc/meminfo")
 _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
+# Elements that are worked on at a time: temporaries stay below 4 MB each, and below an eighth of
+# the matrix.
+_CHUNK = 2**19
 
 
 def bytes_available() -> int | None:
@@ -49,3 +53,33 @@ def require_free(needed: int, purpose: str, remedy: str) -> None:
         raise MemoryLimitError(
             f"{gigabytes(needed)} of free memory {purpose}", gigabytes(available), remedy
         )
+
+
+def require_decompositions(
+    bytes_needed: Callable[[int], int], count: int, purpose: str, others: str
+) -> None:
+    """Raise MemoryLimitError if so many decompositions would not fit.
+
+    Parameters
+    ----------
+    bytes_needed : callable
+        From a number of decompositions, one per skip weight, to the peak of a fit.
+    count : int
+    purpose : str
+        What the memory is for.
+    others : str
+        What can be used instead, as in "Use ...".
+    """
+    available, one = bytes_available(), bytes_needed(1)
+    fixed = ""
+    if available is not None and count > 1 and one <= available:
+        size = gigabytes(one)
+        fixed = f"a fixed skip, such as skip=10.0, which takes {size}; or "
+    require_free(bytes_needed(count), purpose, f"Use {fixed}{others}")
+
+
+def row_chunks(rows: int, columns: int, size: int = _CHUNK) -> Iterator[slice]:
+    """Yield slices of rows, each of at most `size` elements."""
+    step = max(1, min(size // max(columns, 1), rows // 8))
+    for start in range(0, rows, step):
+        yield slice(start, start + step)

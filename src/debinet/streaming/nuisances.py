@@ -13,10 +13,10 @@ import numpy as np
 
 from debinet.exceptions import CollinearError
 from debinet.learners.moments import Moments
-from debinet.learners.spectral.filters import RIDGE
 from debinet.learners.spectral.heldout import adjoint_residuals, held_out_residuals
 from debinet.learners.spectral.mixed import fit_mixed
 from debinet.learners.spectral.prepared import Predictor, SpectralFit
+from debinet.learners.spectral.spectrum import RIDGE
 from debinet.learners.spectral.summed import SummedSpectrum, column_products
 from debinet.learners.spectral.tuning import Tuning, tune_columns
 from debinet.learners.tangent import TangentNet

@@ -1,10 +1,9 @@
 """Residuals that fits without some rows would have left of them, and the transposed operator.
 
 Held-out residuals are linear in the target, `L m`. For ridge, `L = blockdiag(R_BB^-1) R`, and in
-sample `L = R`. Any other filter is a mixture of ridge filters at complex penalties (see `filters`),
-its fit without B is the same mixture of ridge fits without B, and so are its held-out residuals.
-The well-known shortcut for linear smoothers, residual over one minus leverage, holds for ridge
-only.
+sample `L = R`. Any other filter is a mixture of ridge filters at complex penalties, its fit
+without B is the same mixture of ridge fits without B, and so are its held-out residuals. The
+well-known shortcut for linear smoothers, residual over one minus leverage, holds for ridge only.
 """
 
 from __future__ import annotations

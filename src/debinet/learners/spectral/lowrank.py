@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from debinet.learners.chunks import row_chunks
+from debinet.data.free_memory import row_chunks
 from debinet.learners.spectral.spectrum import Block, Projected
 from debinet.protocols import FloatArray
 

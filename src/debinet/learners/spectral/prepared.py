@@ -11,7 +11,6 @@ import numpy as np
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError, LengthError, OptionError
 from debinet.learners.moments import Moments, column_moments
-from debinet.learners.spectral.filters import SpectralFilter
 from debinet.learners.spectral.heldout import (
     Outside,
     adjoint_residuals,
@@ -20,7 +19,7 @@ from debinet.learners.spectral.heldout import (
     outside_corrections,
 )
 from debinet.learners.spectral.mixed import fit_mixed
-from debinet.learners.spectral.spectrum import Spectrum
+from debinet.learners.spectral.spectrum import SpectralFilter, Spectrum
 from debinet.learners.spectral.tuning import Tuning, tune_columns
 from debinet.protocols import (
     BoolArray,

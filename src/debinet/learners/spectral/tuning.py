@@ -9,9 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from debinet.learners.spectral.filters import SpectralFilter
 from debinet.learners.spectral.full import FullSpectrum, leave_one_out
-from debinet.learners.spectral.spectrum import Projected, Spectrum, Stopped
+from debinet.learners.spectral.spectrum import Projected, SpectralFilter, Spectrum, Stopped
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
 # Maps stopping times (g, m), or (g, 1) for all outputs alike, to values (g, m) to be minimized.

@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from debinet._random import named_generator
-from debinet.learners.chunks import row_chunks
+from debinet.data.free_memory import row_chunks
 from debinet.learners.moments import Moments, column_moments
-from debinet.learners.wide.inputs import encode
+from debinet.learners.wide.kernels import encode
 from debinet.protocols import FloatArray
 
 

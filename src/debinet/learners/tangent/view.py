@@ -8,10 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from debinet.learners.chunks import row_chunks
+from debinet.data.free_memory import require_decompositions, row_chunks
 from debinet.learners.spectral.heldout import Outside
 from debinet.learners.spectral.lowrank import LowRankSpectrum, decompose_features
-from debinet.learners.spectral.memory import require_decompositions
 from debinet.learners.spectral.prepared import OutputFit
 from debinet.learners.tangent.features import FeatureMap, Features
 from debinet.protocols import FloatArray

@@ -3,7 +3,7 @@
 The criterion is the sum, over the targets, of twice the negative restricted log-likelihood, each at
 its own best penalty, so that targets of pure noise have no say. What a small change of the kernel
 does to it is the matrix `B = sum_j Q_j - (n - 1) a_j a_j' / (m_j' a_j)`, with `a_j = Q_j m_j`; from
-there `sensitivity` leads to the scales.
+there the kernel's derivatives lead to the scales.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from debinet.learners.spectral.filters import RIDGE
 from debinet.learners.spectral.full import FullSpectrum, decompose, leave_one_out
-from debinet.learners.spectral.spectrum import Projected, Stopped
+from debinet.learners.spectral.spectrum import RIDGE, Projected, Stopped
 from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
-from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.sensitivity import Forward, forward, pull_back
+from debinet.learners.wide.kernels import Architecture, Forward, forward, pull_back
 from debinet.protocols import FloatArray, IntArray
 
 _TINY = np.finfo(np.float64).tiny

@@ -2,7 +2,7 @@
 
 Features z_j become `s_j z_j`. The logarithms of the scales, and of the skip weight, minimize the
 criterion of `likelihood` plus a weak prior, by L-BFGS from equal scales. Where the search ends,
-a pair of features that it missed (`interactions`) is lifted, and the search goes on. Scales are
+a pair of features that it missed is lifted, and the search goes on. Scales are
 used if they predict better: the likelihood alone can be fooled by a few rows of heavy tails.
 """
 
@@ -12,16 +12,14 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.stats import norm
 from threadpoolctl import ThreadpoolController
 
 from debinet._random import named_generator
-from debinet.learners.wide.inputs import one_hot_blocks
-from debinet.learners.wide.interactions import missed_pair
-from debinet.learners.wide.kernels import Architecture
+from debinet.data.free_memory import require_free
+from debinet.learners.wide.kernels import Architecture, require_rectifier
 from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, centred, evaluate
-from debinet.learners.wide.memory import require_memory_to_learn
-from debinet.learners.wide.sensitivity import require_rectifier
-from debinet.protocols import FloatArray
+from debinet.protocols import BoolArray, FloatArray, IntArray
 
 # Rows that are looked at first, and at most: a step costs their number to the third power.
 _FEW, _MOST = 500, 1000
@@ -39,6 +37,8 @@ _LIFTS = 3
 # Targets further than this many deviations from their mean count as this far while scales are
 # learned; deviations shrink as tails are cut, so it is done a few times.
 _FAR, _CUTS = 3.0, 5
+# How often pairs are seen where there are none: a false alarm costs time, nothing else.
+_FALSE_ALARM = 0.05
 # More scales than this share of the rows to learn from are not learned.
 _CROWDED = 1 / 3
 # What each scale must add to the held-out log-likelihood for the scales to be used at all (AIC).
@@ -73,7 +73,11 @@ def learn_relevance(
     most = min(len(Z), _MOST)
     if problem.size - 1 > _CROWDED * most:
         return nothing
-    require_memory_to_learn(most, architecture.depth)
+    require_free(
+        bytes_to_learn(most, architecture.depth),
+        "to learn the relevance of features",
+        "Use relevance='equal', or fewer rows.",
+    )
     order = named_generator(0, "relevance").permutation(len(Z))
     start = np.zeros(problem.size)
     if len(Z) > _FEW:
@@ -158,3 +162,82 @@ def _quiet_scipy() -> AbstractContextManager[object]:
     own = [path for path in paths if "scipy.libs" in path]
     limited: AbstractContextManager[object] = libraries.select(filepath=own).limit(limits=1)
     return limited
+
+
+def one_hot_blocks(Z: FloatArray) -> IntArray:
+    """Return the block (p,) of every column: consecutive ones of which each row has exactly one.
+
+    Columns are standardized; those of two values count as zeros and ones.
+    """
+    p = Z.shape[1]
+    blocks = np.empty(p, dtype=np.int64)
+    high = Z.min(axis=0) < Z
+    binary = np.array([np.unique(column).size == 2 for column in Z.T])
+    j, block = 0, 0
+    while j < p:
+        end = _block_end(high, binary, j)
+        blocks[j:end] = block
+        j, block = end, block + 1
+    return blocks
+
+
+def _block_end(high: BoolArray, binary: BoolArray, start: int) -> int:
+    """Return where the block that starts at a column ends."""
+    count = np.zeros(len(high), dtype=np.int64)
+    for j in range(start, len(binary)):
+        if not binary[j]:
+            break
+        count += high[:, j]
+        if count.max() > 1:
+            break
+        if count.min() == 1:
+            return j + 1
+    return start + 1
+
+
+def missed_pair(
+    Z: FloatArray, residual: FloatArray, root_weight: FloatArray, faded: BoolArray
+) -> tuple[int, int] | None:
+    """Return the two features, one of them faded, on whose product residuals depend most.
+
+    If a target has a product `z_j z_k` in it, and both scales are small, raising one of them alone
+    does nothing: a search for scales may end there. What such a pair leaves in the residuals r
+    shows in `sum_i r_i z_ij z_ik`, which is one matrix product for all pairs.
+
+    Parameters
+    ----------
+    Z : FloatArray of shape (n, p)
+        Standardized features.
+    residual : FloatArray of shape (n, m)
+        Weighted residuals of m targets.
+    root_weight : FloatArray of shape (n,)
+    faded : BoolArray of shape (p,)
+        Features that the network hardly uses.
+
+    Returns
+    -------
+    tuple of int, or None
+        By a two-sided test of every pair and target, squares included, with variances robust to
+        heteroskedasticity; None if none passes Bonferroni's level.
+    """
+    p, m = Z.shape[1], residual.shape[1]
+    statistic = np.zeros((p, p))
+    for r in (root_weight[:, None] * residual).T:
+        score = Z.T @ (r[:, None] * Z)
+        spread = r[:, None] * Z**2
+        variance = np.maximum(spread.T @ spread, np.finfo(np.float64).tiny)
+        np.maximum(statistic, score**2 / variance, out=statistic)
+    # every pair once
+    statistic = np.triu(np.where(faded | faded[:, None], statistic, 0.0))
+    first, second = np.unravel_index(statistic.argmax(), statistic.shape)
+    critical = norm.isf(_FALSE_ALARM / (m * p * (p + 1)))
+    return (int(first), int(second)) if statistic[first, second] > critical**2 else None
+
+
+def bytes_to_learn(rows: int, depth: int) -> int:
+    """Return the peak of a search for the relevance of features on that many rows.
+
+    Two points of the search, each with its eigenvectors and four matrices for every layer on the
+    way to its kernel, and the matrices that a gradient goes through.
+    """
+    return 8 * rows * rows * (12 + 8 * depth)

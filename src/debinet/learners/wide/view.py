@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from debinet.learners.chunks import row_chunks
+from debinet.data.free_memory import require_decompositions, row_chunks
 from debinet.learners.moments import Moments, column_moments
-from debinet.learners.spectral.full import FullSpectrum, decompose
+from debinet.learners.spectral.full import SMALL, FullSpectrum, decompose
 from debinet.learners.spectral.heldout import Outside
 from debinet.learners.spectral.prepared import OutputFit
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrices, kernel_matrix
-from debinet.learners.wide.memory import require_memory
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrices, kernel_matrix
 from debinet.protocols import FloatArray
 
 
@@ -133,3 +132,24 @@ def view_rows(
         decompose(kernel, root, skip) for kernel, skip in zip(kernels, skips, strict=True)
     )
     return KernelView(architecture, scale, moments, encoded, root, spectra)
+
+
+def bytes_needed(n: int, decompositions: int) -> int:
+    """Return the peak of a fit on `n` rows with that many decompositions kept.
+
+    The last one to be computed needs the matrix, which becomes the eigenvectors, and a work space
+    of twice its size; the others are eigenvectors only. A small one is not made in place: input and
+    output are copies.
+    """
+    return 8 * n * n * (decompositions + (4 if n <= SMALL else 2))
+
+
+def require_memory(n: int, decompositions: int) -> None:
+    """Raise MemoryLimitError if a fit on `n` rows would not fit."""
+    require_decompositions(
+        partial(bytes_needed, n),
+        decompositions,
+        f"for WideNet on {n} rows",
+        "fewer rows, or a learner whose memory does not grow with the square of the rows: "
+        "debinet.TangentNet(), the same network through random features, or any regressor.",
+    )

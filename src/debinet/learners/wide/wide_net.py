@@ -9,13 +9,12 @@ import numpy as np
 
 from debinet.data.options import one_of
 from debinet.learners.moments import column_moments
-from debinet.learners.spectral.filters import FILTERS, SpectralFilter
 from debinet.learners.spectral.learner import SpectralLearner
 from debinet.learners.spectral.prepared import SpectralFit
+from debinet.learners.spectral.spectrum import FILTERS, SpectralFilter
 from debinet.learners.spectral.tuning import CRITERIA
-from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.kernels import RECTIFIERS, Architecture
 from debinet.learners.wide.relevance import learn_relevance
-from debinet.learners.wide.sensitivity import RECTIFIERS
 from debinet.learners.wide.view import KernelView, view_rows
 from debinet.protocols import Diagnostics, FloatArray
 
