@@ -185,30 +185,41 @@ junk_arrays = st.one_of(
     st.none(),
     st.text(max_size=5),
 )
-sound = st.builds(lambda s: make_data(s, n=8, p=2)[0], seeds)
-outcomes = st.one_of(
-    st.builds(lambda s: np.random.default_rng(s).normal(size=8), seeds), columns, junk_arrays
+# What makes a fit possible, and what may take the place of any part of it.
+SOUND = {
+    "X": st.builds(lambda s: make_data(s, n=8, p=2)[0], seeds),
+    "y": st.builds(lambda s: np.random.default_rng(s).normal(size=8), seeds),
+    "treatments": st.sampled_from(["d1", ["d1"], ["d1", "d2"], 0, [0, 1]]),
+    "crossfit": st.sampled_from(["auto", "loo", 2, None, (2, 2)]),
+    "groups": st.sampled_from([None, [0, 1, 2, 3, 0, 1, 2, 3]]),
+    "weights": st.one_of(st.none(), st.lists(st.floats(0.5, 2), min_size=8, max_size=8)),
+    "method": st.sampled_from(["structured", "robinson", "dml1", "dml2"]),
+}
+JUNK = {
+    "X": st.one_of(junk_frames, junk_arrays),
+    "y": st.one_of(columns, junk_arrays),
+    "treatments": st.one_of(st.lists(cells, max_size=2), cells),
+    "crossfit": st.sampled_from([9, "x"]),
+    "groups": st.one_of(st.lists(st.integers(0, 3), min_size=8, max_size=8), junk_arrays),
+    "weights": st.one_of(st.lists(st.floats(0, 2), min_size=8, max_size=8), junk_arrays),
+    "method": st.just("gls"),
+}
+spoiled = st.sets(st.sampled_from(sorted(JUNK)), max_size=3).flatmap(
+    lambda names: st.fixed_dictionaries(
+        {name: JUNK[name] if name in names else SOUND[name] for name in SOUND}
+    )
 )
 
 
 @settings(max_examples=150)
 @given(
-    X=st.one_of(sound, junk_frames, junk_arrays),
-    y=outcomes,
-    treatments=st.one_of(
-        st.sampled_from(["d1", ["d1"], ["d1", "d2"], 0, [0, 1]]), st.lists(cells, max_size=2), cells
-    ),
-    crossfit=st.sampled_from(["auto", "loo", 2, None, 9, "x", (2, 2)]),
-    groups=st.one_of(st.none(), st.lists(st.integers(0, 3), min_size=8, max_size=8), junk_arrays),
-    weights=st.one_of(st.none(), st.lists(st.floats(0, 2), min_size=8, max_size=8), junk_arrays),
+    given=spoiled,
     learner=st.sampled_from([LinearRegression(), DecisionTreeRegressor(), "mean", "wide"]),
-    method=st.sampled_from(["structured", "robinson", "dml1", "dml2", "gls"]),
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
-def test_junk_gives_a_valid_result_or_one_of_our_errors(
-    X, y, treatments, crossfit, groups, weights, learner, method
-):
+def test_junk_gives_a_valid_result_or_one_of_our_errors(given, learner):
+    X, y, treatments, crossfit, groups, weights, method = (given[name] for name in SOUND)
     model = dn.PartiallyLinear(
         treatments, learner, crossfit=crossfit, method=method, random_state=0
     )
@@ -222,6 +233,7 @@ def test_junk_gives_a_valid_result_or_one_of_our_errors(
     assert np.isfinite(model.predict(X)).all()
 
 
+numbers = st.floats(-3, 3)
 RESULT = infer(
     [pooled(*(np.random.default_rng(0).normal(size=shape) for shape in ((20,), (20, 2))))],
     ["a", "b"],
@@ -231,8 +243,15 @@ RESULT = infer(
 
 @settings(max_examples=150)
 @given(
-    R=st.one_of(junk_arrays, st.lists(junk_arrays, max_size=2), st.sampled_from(["a", ["a", "c"]])),
-    r=st.one_of(st.none(), junk_arrays),
+    R=st.one_of(
+        hnp.arrays(np.float64, st.tuples(st.integers(1, 3), st.just(2)), elements=numbers),
+        st.sampled_from(["a", ["b", "a"], ["a", "c"]]),
+        junk_arrays,
+        st.lists(junk_arrays, max_size=2),
+    ),
+    r=st.one_of(
+        st.none(), hnp.arrays(np.float64, st.integers(1, 2), elements=numbers), junk_arrays
+    ),
 )
 def test_junk_hypotheses_give_a_test_or_one_of_our_errors(R, r):
     try:
@@ -250,7 +269,12 @@ FRAME = make_data(0)[0].assign(y=make_data(0)[1])
     formula=st.one_of(
         st.text(max_size=12),
         st.text(alphabet="yd12z0 ~|+*:.()-^C", max_size=14),
-        st.sampled_from(["y ~ d1 | z0", "y ~ d1 + d2 | .", "y ~ d1 | 0", "d1 ~ d1 | z0"]),
+        st.builds(
+            "{} ~ {} | {}".format,
+            st.sampled_from(["y", "log(d1)", "d1"]),
+            st.sampled_from(["d1", "d1 + d2", "d1:z0", "d3", "."]),
+            st.sampled_from(["z0", ".", "0", "z0*z1 + z2", "C(z0)", "y"]),
+        ),
     )
 )
 @pytest.mark.filterwarnings("ignore")

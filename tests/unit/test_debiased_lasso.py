@@ -11,7 +11,7 @@ from sklearn.linear_model import Lasso, LassoCV, LinearRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from debinet import exceptions
-from debinet.desparsified import nodewise, penalties
+from debinet.desparsified import penalties
 from debinet.desparsified.dense import solve_dense
 from debinet.desparsified.gram import gram_matrix, shuffled_folds, training_gram
 from debinet.desparsified.lasso import fit_lasso, scaled_lasso
@@ -202,19 +202,20 @@ def test_joint_intervals_with_more_columns_than_rows():
     assert (adjusted >= result.pvalue - 0.01).all()
 
 
-def test_a_pivoted_root_draws_as_the_eigendecomposition_does(monkeypatch):
+def test_a_pivoted_root_draws_as_the_eigendecomposition_does():
     """Two samples of 20,000 draws: quantiles agree to a few per cent."""
     from debinet.inference import simultaneous
 
     A = np.random.default_rng(0).normal(size=(80, 120))
     covariance = A.T @ A
     plain = simultaneous.critical_value(covariance, 50.0, 0.95, 0)
-    monkeypatch.setattr(simultaneous, "_MANY", 10)
-    assert simultaneous._root(covariance).shape == (120, 80)
-    assert simultaneous.critical_value(covariance, 50.0, 0.95, 0) == pytest.approx(plain, rel=0.02)
+    pivoted = simultaneous.critical_value(covariance, 50.0, 0.95, 0, many=10)
+    assert pivoted != plain
+    assert pivoted == pytest.approx(plain, rel=0.02)
+    assert simultaneous._root(covariance, many=10).shape == (120, 80)
     # A matrix that is no covariance has no such root and goes the old way.
     bent = covariance - 0.2 * np.diag(np.diag(covariance))
-    assert simultaneous._root(bent).dtype == np.float64
+    assert simultaneous._root(bent, many=10).dtype == np.float64
 
 
 def test_clusters_and_covariances_that_do_not_exist():
@@ -379,15 +380,13 @@ def test_check_estimator(estimator, check):
 
 @pytest.mark.parametrize("penalty", [1e-4, 5e-3, 2e-2])
 @pytest.mark.parametrize("correlation", [0.0, 0.9])
-def test_the_dense_start_is_what_coordinate_descent_finds(monkeypatch, penalty, correlation):
+def test_the_dense_start_is_what_coordinate_descent_finds(penalty, correlation):
     """Few coefficients are zero: from the inverse Gram matrix, and without it."""
     design = read_problem(*autoregressive(100, 50, correlation=correlation))
     gram = gram_matrix(design)
     each = np.full(50, penalty)
-    monkeypatch.setattr(nodewise, "SMALL", np.inf)
-    dense = project(design, gram, each, "exact", 1)
-    monkeypatch.setattr(nodewise, "SMALL", 0.0)
-    descent = project(design, gram, each, "exact", 1)
+    dense = project(design, gram, each, "exact", 1, small=np.inf)
+    descent = project(design, gram, each, "exact", 1, small=0.0)
     # Both meet the optimality conditions to 1e-8; the inverse magnifies that by its size.
     np.testing.assert_allclose(dense.influence, descent.influence, atol=1e-6)
     np.testing.assert_array_equal(dense.sizes, descent.sizes)

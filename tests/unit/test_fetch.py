@@ -228,10 +228,12 @@ def test_a_wrong_download_is_refused_and_not_kept(study, server, tmp_path, conte
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_download_that_is_too_large_is_cut_off(study, server, monkeypatch):
-    monkeypatch.setattr(files, "_LIMIT", 10)
-    with pytest.raises(FileFormatError, match="at most 10 bytes"):
-        fetch_table(served(study, server))
+def test_a_download_that_is_too_large_is_cut_off(study, server):
+    study = served(study, server)
+    size = len(server.files["/toy.csv"])
+    with pytest.raises(FileFormatError, match=f"at most {size - 1} bytes"):
+        files.download_table(study, limit=size - 1)
+    pd.testing.assert_frame_equal(files.download_table(study, limit=size), TABLE)
 
 
 @pytest.mark.parametrize("place", ["path", "DEBINET_DATA"])

@@ -1,5 +1,6 @@
 """The convergence theory: kernels against their definitions, training against its equations."""
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -259,11 +260,16 @@ def test_distances_are_those_of_the_definition():
     assert distance.whole == pytest.approx(expected)
 
 
-def test_chunks_do_not_show(monkeypatch):
-    Z, network = unit_rows(6, 3), draw_network(3, 2, 101, "tanh")
-    whole = finite_kernel(network, Z, "all")
-    monkeypatch.setattr("debinet.theory.finite._CHUNK", 60)
-    np.testing.assert_allclose(finite_kernel(network, Z, "all"), whole, rtol=1e-12)
+def test_chunks_do_not_show():
+    """A network so wide that it is taken in parts is the average of narrower ones."""
+    Z, network = unit_rows(30, 3), draw_network(3, 2, 20_001, "tanh")
+    parts = [
+        finite_kernel(replace(network, W=network.W[:, part], A=network.A[part]), Z, "all")
+        for part in (slice(0, 6_667), slice(6_667, 13_334), slice(13_334, None))
+    ]
+    np.testing.assert_allclose(
+        finite_kernel(network, Z, "all"), np.mean(parts, axis=0), rtol=1e-10, atol=1e-14
+    )
 
 
 # ---------------------------------------------------------------------------- gradient flow

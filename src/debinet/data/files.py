@@ -127,14 +127,14 @@ def _verify(study: Study, table: pd.DataFrame, source: str) -> pd.DataFrame:
     return table
 
 
-def download_table(study: Study) -> pd.DataFrame:
-    """Return the table from the first address that gives it."""
+def download_table(study: Study, limit: int = _LIMIT) -> pd.DataFrame:
+    """Return the table from the first address that gives it in at most `limit` bytes."""
     failures = []
     wrong: FileFormatError | None = None
     for address in study.addresses:
         try:
             ending = PurePosixPath(urlsplit(address).path).suffix
-            return _verify(study, _parse(_receive(address), ending, address), address)
+            return _verify(study, _parse(_receive(address, limit), ending, address), address)
         except FileFormatError as error:
             wrong = error
         except (OSError, HTTPException) as error:
@@ -143,12 +143,12 @@ def download_table(study: Study) -> pd.DataFrame:
     raise wrong or ConnectionError("; ".join(failures))
 
 
-def _receive(address: str) -> bytes:
+def _receive(address: str, limit: int) -> bytes:
     with urlopen(address, timeout=_TIMEOUT) as answer:
-        content = bytes(answer.read(_LIMIT + 1))
-    if len(content) > _LIMIT:
+        content = bytes(answer.read(limit + 1))
+    if len(content) > limit:
         raise FileFormatError(
-            f"at most {_LIMIT} bytes", f"more from {address}", "Download it and pass its `path`."
+            f"at most {limit} bytes", f"more from {address}", "Download it and pass its `path`."
         )
     return content
 

@@ -53,7 +53,13 @@ class Projection:
 
 
 def project(
-    problem: LinearProblem, gram: FloatArray, each: FloatArray, projection: str, n_jobs: int | None
+    problem: LinearProblem,
+    gram: FloatArray,
+    each: FloatArray,
+    projection: str,
+    n_jobs: int | None,
+    *,
+    small: float = SMALL,
 ) -> Projection:
     """Regress each column on all others, with penalties `each` of shape (p,)."""
     from debinet.desparsified.kernels import regress_columns
@@ -65,7 +71,7 @@ def project(
     columns = problem.X.T
     left, used = np.empty_like(columns), each.copy()
     sizes, done = np.zeros(problem.p, np.int64), np.zeros(problem.p, np.bool_)
-    inverse = _useful_inverse(gram, each, problem.n)
+    inverse = _useful_inverse(gram, each, problem.n, small)
 
     def work(block: slice) -> None:
         regress_columns(
@@ -87,10 +93,9 @@ def project(
     return Projection(left, 1 / inner, used, sizes, done)
 
 
-def _useful_inverse(gram: FloatArray, each: FloatArray, n: int) -> FloatArray:
+def _useful_inverse(gram: FloatArray, each: FloatArray, n: int, small: float) -> FloatArray:
     """Return the inverse Gram matrix if most coefficients will not be zero, else an empty one."""
-    small = float(np.median(each)) < SMALL / np.sqrt(n)
-    if not small or len(gram) > MOST_COLUMNS * n:
+    if np.median(each) >= small / np.sqrt(n) or len(gram) > MOST_COLUMNS * n:
         return np.empty((0, 0))
     return np.asarray(np.linalg.inv(gram), float)
 

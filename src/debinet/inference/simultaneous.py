@@ -27,11 +27,13 @@ _MANY = 400
 _LEFT_OUT = 1e-4
 
 
-def critical_value(covariance: FloatArray, df: float, level: float, seed: int) -> float:
+def critical_value(
+    covariance: FloatArray, df: float, level: float, seed: int, many: int = _MANY
+) -> float:
     """Return c with P(max_j |t_j| <= c) = level: the sup-t band is `coef -+ c se`."""
     if covariance.shape[0] == 1:
         return float(stats.t.ppf((1 + level) / 2, df))
-    maxima = [np.abs(draws).max(axis=1) for draws in _draw(covariance, df, seed)]
+    maxima = [np.abs(draws).max(axis=1) for draws in _draw(covariance, df, seed, many)]
     return float(np.quantile(np.concatenate(maxima), level))
 
 
@@ -50,19 +52,19 @@ def romano_wolf(statistic: FloatArray, covariance: FloatArray, df: float, seed: 
     return np.minimum(adjusted, 1.0)
 
 
-def _draw(covariance: FloatArray, df: float, seed: int) -> Iterator[FloatArray]:
-    root = _root(covariance)
+def _draw(covariance: FloatArray, df: float, seed: int, many: int = _MANY) -> Iterator[FloatArray]:
+    root = _root(covariance, many)
     rng = named_generator(seed, "joint")
     for _ in range(DRAWS // _CHUNK):
         normal = rng.standard_normal((_CHUNK, root.shape[1]), dtype=root.dtype) @ root.T
         yield normal / np.sqrt(rng.chisquare(df, (_CHUNK, 1)) / df).astype(root.dtype)
 
 
-def _root(covariance: FloatArray) -> npt.NDArray[Any]:
+def _root(covariance: FloatArray, many: int) -> npt.NDArray[Any]:
     """Return L with `L L'` the correlations, of shape (q, r)."""
     se = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(se, se)
-    if se.size > _MANY:
+    if se.size > many:
         low_rank = _pivoted(correlation)
         if low_rank is not None:
             return low_rank
