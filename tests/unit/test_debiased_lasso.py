@@ -346,7 +346,7 @@ def test_a_column_that_the_others_determine_is_named():
 
 
 def test_too_little_memory_is_said_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr("debinet.desparsified.gram.bytes_available", lambda: 10_000)
+    monkeypatch.setattr("debinet.data.free_memory.bytes_available", lambda: 10_000)
     with pytest.raises(exceptions.MemoryLimitError, match="fewer columns"):
         DebiasedLasso().fit(*autoregressive(60, 80))
 

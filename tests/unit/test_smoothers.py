@@ -13,7 +13,7 @@ from statsmodels.nonparametric.kernel_regression import KernelReg
 
 from debinet.data.folds import k_folds, leave_one_out
 from debinet.exceptions import FoldError, InputError, LengthError, MemoryLimitError, OptionError
-from debinet.learners.smoothers import LocalLinear, NadarayaWatson, lines
+from debinet.learners.smoothers import LocalLinear, NadarayaWatson
 from debinet.learners.smoothers.feature_search import search_features
 from debinet.learners.smoothers.kernels import KERNELS, descend, kernel_weights
 from debinet.learners.smoothers.leave_one_out import bandwidth_grid, leave_one_out_errors
@@ -535,7 +535,7 @@ def test_bad_options_and_inputs_are_refused(smoother):
 
 
 def test_local_lines_say_how_much_memory_they_need(monkeypatch):
-    monkeypatch.setattr(lines, "bytes_available", lambda: 10_000)
+    monkeypatch.setattr("debinet.data.free_memory.bytes_available", lambda: 10_000)
     with pytest.raises(MemoryLimitError, match="LocalLinear on 60 rows and 30 features"):
         LocalLinear().fit(np.random.default_rng(0).normal(size=(60, 30)), np.zeros(60))
 

@@ -123,7 +123,7 @@ def replaced(old, new):
         (replaced("n = 60\np", 'n = "x"\np'), "n to be a whole number"),
         (replaced("new = 10", "new = -10"), "new to be a whole number"),
         (replaced("p = 5", "p = 2000000000000"), "options that make_sparse_linear can use"),
-        (replaced("level = 0.5", "level = 95"), "level to be between"),
+        (replaced("level = 0.5", "level = 95"), "level to be a number between"),
         (replaced('designs = ["waves"]', "designs = 3"), "a list of names"),
         (replaced('designs = ["waves"]', "designs = []"), "designs that method"),
         (

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import expit, ndtr, ndtri
 
 from debinet._random import RandomState, named_generator, root_seed
-from debinet.exceptions import OptionError
+from debinet.data.options import one_of
 from debinet.protocols import FloatArray
 
 
@@ -284,12 +284,7 @@ def make_table4(
         Seed.
     """
     rng = named_generator(root_seed(random_state), "table 4")
-    if inputs not in TABLE4_INPUTS:
-        raise OptionError(
-            f"inputs to be one of {', '.join(TABLE4_INPUTS)}",
-            repr(inputs),
-            "The default is 'folded'.",
-        )
+    one_of("inputs", inputs, TABLE4_INPUTS, "The default is 'folded'.")
     T = TABLE4_INPUTS[inputs](rng, n)
     D = np.sin(T[:, 0]) + np.log1p(T[:, 1]) + 1 / (1 + T[:, 2]) + np.maximum(0, T[:, 3])
     D = (D + T[:, 4] ** 2 + rng.normal(size=n))[:, None]

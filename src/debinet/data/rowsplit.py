@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from debinet.data.options import is_number
 from debinet.exceptions import OptionError, TooFewRowsError
 from debinet.protocols import IntArray
 
@@ -57,10 +58,7 @@ def read_plan(selection_share: Any) -> SelectionPlan:
         return SelectionPlan(None, 1)
     pair = isinstance(selection_share, (tuple, list)) and len(selection_share) == 2
     share, repeats = selection_share if pair else (selection_share, 1)
-    numbers = all(
-        isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        for value in (share, repeats)
-    )
+    numbers = is_number(share) and is_number(repeats)
     if not numbers or not 0 < share < 1 or repeats < 1 or repeats != int(repeats):
         raise OptionError(
             "selection_share to be a share between 0 and 1, a pair (share, repeats), or None",

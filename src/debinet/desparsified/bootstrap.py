@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from debinet._random import named_generator
+from debinet.data.options import one_of, whole_number
 from debinet.desparsified.bootstrapped import Bootstrapped
 from debinet.desparsified.gram import gram_matrix
 from debinet.desparsified.lasso import LassoFit
 from debinet.desparsified.workers import in_blocks
-from debinet.exceptions import CovarianceError, OptionError
+from debinet.exceptions import CovarianceError
 from debinet.protocols import FloatArray
 from debinet.selection.problem import LinearProblem
 
@@ -48,14 +49,16 @@ def bootstrap(
     n_jobs : int, optional
         Threads for the refits.
     """
-    _require_options(kind, replications)
+    one_of("kind", kind, KINDS, "Use 'wild', which is robust.")
+    remedy = "Use 500 for 95 % intervals, more for higher levels."
+    replications = whole_number("replications", replications, FEWEST, remedy)
     centred = fit.residuals - fit.residuals.mean()
     if np.abs(centred).max() <= 1e-12 * np.abs(problem.y).max():
         raise CovarianceError(
             "residuals to draw from", "a perfect fit", "Use a larger penalty for the Lasso."
         )
     rng = named_generator(seed, "bootstrap", kind)
-    noise = _draw_noise(rng, centred, kind, int(replications))
+    noise = _draw_noise(rng, centred, kind, replications)
     coefs = _refit(problem, fit, noise, n_jobs)
     residuals = noise - noise.mean(axis=1, keepdims=True) + (fit.coef - coefs) @ problem.X.T
     shifts = residuals @ influence.T
@@ -121,20 +124,3 @@ def _errors(
         return np.asarray(sigma[:, None] * np.sqrt((influence**2).sum(axis=1)))
     squares = residuals**2 @ (influence**2).T
     return np.asarray(np.sqrt(squares - shifts**2 / n))
-
-
-def _require_options(kind: Any, replications: Any) -> None:
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise OptionError(
-            f"kind to be one of {list(KINDS)}", repr(kind), "Use 'wild', which is robust."
-        )
-    if (
-        not isinstance(replications, int | np.integer)
-        or isinstance(replications, bool)
-        or replications < FEWEST
-    ):
-        raise OptionError(
-            f"replications to be an integer of at least {FEWEST}",
-            repr(replications),
-            "Use 500 for 95 % intervals, more for higher levels.",
-        )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from debinet.exceptions import OptionError
+from debinet.data.options import share
 from debinet.protocols import FloatArray
 
 
@@ -88,10 +88,7 @@ class Bootstrapped:
             False: each interval covers with probability `level`; its two tails are quantiles of the
             coefficient's pivots. True: all intervals cover together, by the largest pivot.
         """
-        if not isinstance(level, int | float | np.number) or not 0 < level < 1:
-            raise OptionError(
-                "a confidence level between 0 and 1", repr(level), "Use level=0.95 for 95 %."
-            )
+        share("level", level, "Use level=0.95 for 95 % intervals.")
         if joint:
             high = np.quantile(np.abs(self.pivots).max(axis=1), level)
             low = -high

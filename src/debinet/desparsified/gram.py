@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from debinet.data.folds import Fold
-from debinet.data.free_memory import bytes_available, gigabytes
-from debinet.exceptions import CollinearError, MemoryLimitError
+from debinet.data.free_memory import require_free
+from debinet.exceptions import CollinearError
 from debinet.protocols import FloatArray
 from debinet.selection.problem import LinearProblem
 
@@ -30,7 +30,12 @@ def gram_matrix(problem: LinearProblem) -> FloatArray:
     """Return `X'X / n`, the correlations of the columns, of shape (p, p)."""
     from debinet.desparsified.kernels import largest_correlation
 
-    _require_memory(problem.n, problem.p)
+    require_free(
+        bytes_needed(problem.n, problem.p),
+        f"for DebiasedLasso on {problem.n} rows and {problem.p} columns",
+        "Use fewer columns, for example those that vary most: memory grows with the square of "
+        "their number.",
+    )
     gram: FloatArray = problem.X.T @ problem.X
     gram /= problem.n
     first, second, found = largest_correlation(gram)
@@ -66,14 +71,3 @@ def training_gram(X: FloatArray, gram: FloatArray, fold: Fold) -> tuple[FloatArr
     np.subtract(n * gram, training, out=training)
     training /= count
     return training, mean
-
-
-def _require_memory(n: int, p: int) -> None:
-    needed, available = bytes_needed(n, p), bytes_available()
-    if available is not None and needed > available:
-        raise MemoryLimitError(
-            f"{gigabytes(needed)} of free memory for DebiasedLasso on {n} rows and {p} columns",
-            gigabytes(available),
-            "Use fewer columns, for example those that vary most: memory grows with the square of "
-            "their number.",
-        )

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from debinet.data.folds import Fold
+from debinet.data.options import positive_number
 from debinet.desparsified import penalties
 from debinet.desparsified.gram import training_gram
 from debinet.protocols import FloatArray
@@ -115,7 +116,7 @@ def noise_level(rule: Any, problem: LinearProblem, gram: FloatArray) -> NoiseLev
     if isinstance(rule, str) and rule == "scaled":
         fit = scaled_lasso(problem, gram, penalties.quantile(problem.n, problem.p))
         return NoiseLevel(fit.sigma, float(fit.df))
-    known = penalties.require_positive(rule, "noise", ("scaled",))
+    known = positive_number("noise", rule, words=["scaled"])
     return NoiseLevel(known, float(problem.n))
 
 
@@ -131,7 +132,7 @@ def initial_lasso(
     elif word == "cv":
         penalty = _cross_validated(problem, gram, folds)
     else:
-        penalty = penalties.require_positive(rule, "penalty", WORDS)
+        penalty = positive_number("penalty", rule, words=WORDS)
     return fit_lasso(problem, gram, penalty)
 
 

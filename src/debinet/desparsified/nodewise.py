@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from debinet.data.folds import Fold
+from debinet.data.options import one_of, positive_number
 from debinet.desparsified import penalties
 from debinet.desparsified.gram import training_gram
 from debinet.desparsified.workers import in_blocks
-from debinet.exceptions import CollinearError, OptionError
+from debinet.exceptions import CollinearError
 from debinet.protocols import BoolArray, FloatArray, IntArray
 from debinet.selection.problem import LinearProblem
 
@@ -64,10 +65,7 @@ def project(
     """Regress each column on all others, with penalties `each` of shape (p,)."""
     from debinet.desparsified.kernels import regress_columns
 
-    if not isinstance(projection, str) or projection not in ALLOWANCE:
-        raise OptionError(
-            f"projection to be one of {list(ALLOWANCE)}", repr(projection), "Use 'exact'."
-        )
+    one_of("projection", projection, ALLOWANCE)
     columns = problem.X.T
     left, used = np.empty_like(columns), each.copy()
     sizes, done = np.zeros(problem.p, np.int64), np.zeros(problem.p, np.bool_)
@@ -109,7 +107,7 @@ def nodewise_penalties(
         return np.full(p, getattr(penalties, rule)(n, p))
     if isinstance(rule, str) and rule == "cv":
         return np.full(p, _cross_validated(problem, gram, folds, n_jobs))
-    return np.full(p, penalties.require_positive(rule, "nodewise", WORDS))
+    return np.full(p, positive_number("nodewise", rule, words=WORDS))
 
 
 def _cross_validated(

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import optimize, stats
-
-from debinet.exceptions import OptionError
 
 
 def universal(n: int, p: int) -> float:
@@ -32,15 +28,3 @@ def quantile(n: int, p: int) -> float:
 
     k = optimize.brentq(excess, 1e-6 * p, p / 2)
     return float(np.sqrt(2 / n) * stats.norm.ppf(1 - k / p))
-
-
-def require_positive(value: Any, name: str, words: tuple[str, ...]) -> float:
-    """Return a positive number; the error names the words that are allowed as well."""
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if number and not isinstance(value, bool) and 0 < value < np.inf:
-        return float(value)
-    raise OptionError(
-        f"{name} to be one of {list(words)} or a positive number",
-        repr(value),
-        f"Use {name}={words[0]!r} if in doubt.",
-    )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from debinet import datasets
-from debinet.data.options import whole_number
+from debinet.data.options import one_of, share, whole_number
 from debinet.exceptions import FileFormatError, OptionError
 from debinet.experiments.assess import Fit
 from debinet.experiments.estimators import build, construct
@@ -89,10 +89,7 @@ def _method(table: Mapping[str, Any]) -> Method:
     name, kind = options.pop("name", None), options.pop("model", "PartiallyLinear")
     if not isinstance(name, str):
         raise OptionError("every method to have a name", repr(name), 'Add name = "...".')
-    if kind not in MODELS:
-        raise OptionError(
-            f"model to be one of {', '.join(MODELS)}", repr(kind), "Leave it out for the first."
-        )
+    one_of("model", kind, MODELS)
     designs = options.pop("designs", None)
     vcov, level = options.pop("vcov", None), options.pop("level", 0.95)
     built = {key: build(value) for key, value in options.items()}
@@ -105,9 +102,7 @@ def _method(table: Mapping[str, Any]) -> Method:
 
 
 def _fit(model: Any, vcov: Any, level: Any) -> Fit:
-    if not isinstance(level, float) or not 0 < level < 1:
-        raise OptionError("level to be between 0 and 1", repr(level), "Write level = 0.95.")
-    return Fit(model, vcov, level)
+    return Fit(model, vcov, share("level", level, "Write level = 0.95."))
 
 
 def _tables(plan: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from debinet.exceptions import CovarianceError, OptionError
+from debinet.data.options import one_of
+from debinet.exceptions import CovarianceError
 from debinet.protocols import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -112,12 +113,7 @@ def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -
     """Return the covariance named `kind`."""
     if isinstance(kind, str) and kind == "full":
         return full(fit, groups)
-    if not isinstance(kind, str) or kind not in {*BY_NAME, "cluster"}:
-        raise OptionError(
-            f"vcov to be one of {[*BY_NAME, 'cluster', 'full']}",
-            repr(kind),
-            "Use 'HC3' if in doubt.",
-        )
+    one_of("vcov", kind, [*BY_NAME, "cluster", "full"], "Use 'HC3' if in doubt.")
     if fit.has_own_noise and fit.noise is not None and fit.influence is not None:
         if kind == "iid":
             return known_noise(fit.influence, fit.noise)

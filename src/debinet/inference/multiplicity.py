@@ -6,18 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from debinet.exceptions import OptionError
+from debinet.data.options import one_of
 from debinet.protocols import FloatArray
 
 
 def adjusted(method: Any, pvalues: FloatArray) -> FloatArray:
     """Adjust by the method of that name."""
-    if not isinstance(method, str) or method not in _METHODS:
-        raise OptionError(
-            f"method to be one of {[*_METHODS, 'romano-wolf']}",
-            repr(method),
-            "Use 'holm' if in doubt.",
-        )
+    one_of("method", method, [*_METHODS, "romano-wolf"], "Use 'holm' if in doubt.")
     return _METHODS[method](pvalues)
 
 

@@ -13,6 +13,7 @@ from scipy import stats
 
 from debinet.data.arrays import freeze_arrays, require
 from debinet.data.labels import read_groups
+from debinet.data.options import share
 from debinet.data.records import save_object
 from debinet.exceptions import OptionError
 from debinet.inference import multiplicity, simultaneous
@@ -174,7 +175,7 @@ class Inference:
             False: each interval covers with probability `level`. True: all of them at once do
             (sup-t band from the Gaussian multiplier bootstrap).
         """
-        _require_level(level)
+        share("level", level, "Use level=0.95 for 95 % intervals.")
         if joint and self.names:
             reach = simultaneous.critical_value(self.covariance, self.df, level, self.seed)
         else:
@@ -331,10 +332,3 @@ class Inference:
         # A perfect fit has no standard error: 0/0 is not a number, b/0 is infinite.
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.estimate / np.sqrt(np.diag(self.covariance))
-
-
-def _require_level(level: float) -> None:
-    if not isinstance(level, (int, float, np.number)) or not 0 < level < 1:
-        raise OptionError(
-            "a confidence level between 0 and 1", repr(level), "Use level=0.95 for 95 % intervals."
-        )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from debinet._random import RandomState
+from debinet.data.options import positive_number
 from debinet.exceptions import CollinearError, InputError, LengthError, OptionError
 from debinet.protocols import FloatArray
 from debinet.selection.absolute_norm import AbsoluteValues
@@ -15,7 +16,7 @@ from debinet.selection.adaptive_weights import AdaptiveDescent
 from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
-from debinet.selection.tuning import read_penalty, read_positive, tune
+from debinet.selection.tuning import read_penalty, tune
 
 
 class AdaptiveLasso(PenalizedSelector):
@@ -76,7 +77,7 @@ class AdaptiveLasso(PenalizedSelector):
         self.exponent = exponent
 
     def _regularizer(self, problem: LinearProblem) -> Regularizer:
-        exponent = read_positive("exponent", self.exponent)
+        exponent = positive_number("exponent", self.exponent)
         if not isinstance(self.initial, str):
             given = _read_initial(self.initial, problem.scale.size)
             return AdaptiveDescent(partial(_given, given * problem.scale), exponent)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from debinet._random import RandomState
+from debinet.data.options import positive_number
 from debinet.selection.absolute_norm import AbsoluteValues
 from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
-from debinet.selection.tuning import read_positive
 
 
 class ElasticNet(PenalizedSelector):
@@ -59,4 +59,4 @@ class ElasticNet(PenalizedSelector):
         self.l1_ratio = l1_ratio
 
     def _regularizer(self, problem: LinearProblem) -> Regularizer:  # noqa: ARG002
-        return AbsoluteValues(read_positive("l1_ratio", self.l1_ratio, 1.0))
+        return AbsoluteValues(positive_number("l1_ratio", self.l1_ratio, 1.0))

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from debinet.data.options import one_of, positive_number, whole_number
 from debinet.exceptions import OptionError
 from debinet.selection.paths import StepPath
 from debinet.selection.problem import read_problem
 from debinet.selection.selector import LinearSelector
 from debinet.selection.stepwise import Rule, information_rule, pvalue_rule, select_stepwise
-from debinet.selection.tuning import read_positive
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,16 +117,11 @@ class ForwardBackward(LinearSelector):
         return self.path().plot(ax)
 
     def _rule(self, n: int) -> Rule:
-        if self.criterion not in CRITERIA:
-            raise OptionError(
-                f"criterion to be one of {', '.join(map(repr, CRITERIA))}",
-                repr(self.criterion),
-                "Leave it out for 'bic'.",
-            )
+        one_of("criterion", self.criterion, CRITERIA)
         if self.criterion != "pvalue":
             return information_rule(2.0 if self.criterion == "aic" else float(np.log(n)))
-        entry = read_positive("entry", self.entry, 1.0)
-        removal = read_positive("removal", self.removal, 1.0)
+        entry = positive_number("entry", self.entry, 1.0)
+        removal = positive_number("removal", self.removal, 1.0)
         if removal < entry:
             raise OptionError(
                 "entry at most as large as removal",
@@ -138,11 +133,5 @@ class ForwardBackward(LinearSelector):
     def _most(self, n: int, p: int) -> int:
         if self.max_features is None:
             return min(p, max(n // 2, 1))
-        whole = isinstance(self.max_features, (int, np.integer))
-        if whole and not isinstance(self.max_features, bool) and self.max_features >= 1:
-            return min(int(self.max_features), p, n - 2)
-        raise OptionError(
-            "max_features to be a whole number of at least 1",
-            repr(self.max_features),
-            "Leave it out for half the number of rows.",
-        )
+        remedy = "Leave it out for half the number of rows."
+        return min(whole_number("max_features", self.max_features, 1, remedy), p, n - 2)

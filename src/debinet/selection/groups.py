@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from debinet.data.options import is_whole
 from debinet.exceptions import InputError, LengthError, MissingValueError, UnknownColumnError
 from debinet.protocols import FloatArray, IntArray
 
@@ -114,8 +115,7 @@ def _from_lists(parts: list[Any], names: Sequence[str]) -> IntArray:
 def _position(column: Any, position: Mapping[str, int]) -> int:
     if isinstance(column, str) and column in position:
         return position[column]
-    whole = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
-    if whole and 0 <= column < len(position):
+    if is_whole(column) and 0 <= column < len(position):
         return int(column)
     raise UnknownColumnError(
         f"names of columns, or positions from 0 to {len(position) - 1}, in groups",

@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState
+from debinet.data.options import positive_number, switch
 from debinet.data.same_columns import read_same_columns
 from debinet.data.tables import require_numbers
 from debinet.exceptions import InputError, OptionError
@@ -20,7 +21,7 @@ from debinet.protocols import BoolArray, FloatArray
 from debinet.selection.paths import PenaltyPath
 from debinet.selection.problem import LinearProblem, read_problem
 from debinet.selection.regularizer import Regularizer
-from debinet.selection.tuning import penalty_grid, read_penalty, read_positive, tune
+from debinet.selection.tuning import penalty_grid, read_penalty, tune
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,8 +117,8 @@ class PenalizedSelector(LinearSelector):
         y : array or series of shape (n,)
             Outcome.
         """
-        penalty, tol = read_penalty(self.penalty), read_positive("tol", self.tol, 1.0)
-        problem = read_problem(X, y, read_switch("standardize", self.standardize))
+        penalty, tol = read_penalty(self.penalty), positive_number("tol", self.tol, 1.0)
+        problem = read_problem(X, y, switch("standardize", self.standardize))
         regularizer = self._regularizer(problem)
         tuning = tune(regularizer, problem, penalty, tol, self.random_state)
         solver = regularizer.on(problem.X, problem.y)
@@ -158,7 +159,7 @@ class PenalizedSelector(LinearSelector):
         else:
             grid = penalty_grid(solver.max_penalty)
         order = np.argsort(-grid, kind="stable")
-        solutions = solver.solve(grid[order], read_positive("tol", self.tol, 1.0))
+        solutions = solver.solve(grid[order], positive_number("tol", self.tol, 1.0))
         back = np.argsort(order)
         coefs = problem.unscale(solutions.coefs[back])
         intercepts, gaps = problem.intercept(coefs), solutions.gaps[back]
@@ -167,13 +168,6 @@ class PenalizedSelector(LinearSelector):
     def plot_path(self, ax: Axes | None = None) -> Axes:
         """Plot every coefficient against the penalty, with a line at `penalty_`."""
         return self.path().plot(ax, chosen=self.penalty_)
-
-
-def read_switch(name: str, value: Any) -> bool:
-    """Require True or False."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    raise OptionError(f"{name} to be True or False", repr(value), "Leave it out for the default.")
 
 
 def _read_penalties(penalties: Any) -> FloatArray:

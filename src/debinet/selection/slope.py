@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from debinet._random import RandomState
-from debinet.exceptions import InputError, LengthError, OptionError
+from debinet.data.options import one_of, share
+from debinet.exceptions import InputError, LengthError
 from debinet.protocols import FloatArray
 from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
 from debinet.selection.slope_backend import SortedL1, installed
 from debinet.selection.sorted_norm import SortedNorm, benjamini_hochberg_weights
-from debinet.selection.tuning import read_positive
 from debinet.selection.working_set import WorkingSet
 
 SOLVERS = ("own", "auto", "sortedl1")
@@ -84,26 +84,15 @@ class Slope(PenalizedSelector):
     def _regularizer(self, problem: LinearProblem) -> Regularizer:
         p = problem.scale.size
         if self.weights is None:
-            weights = benjamini_hochberg_weights(p, _read_rate(self.q))
+            rate = share("q", self.q, "Use q=0.1 for 10 % false discoveries.")
+            weights = benjamini_hochberg_weights(p, rate)
         else:
             weights = _read_weights(self.weights, p)
         own = WorkingSet(SortedNorm(weights))
-        if self.solver not in SOLVERS:
-            raise OptionError(
-                f"solver to be one of {', '.join(map(repr, SOLVERS))}",
-                repr(self.solver),
-                "Leave it out for the library's own.",
-            )
+        one_of("solver", self.solver, SOLVERS, "Leave it out for the library's own.")
         if self.solver == "own" or (self.solver == "auto" and not installed()):
             return own
         return SortedL1(own, fall_back=self.solver == "auto")
-
-
-def _read_rate(q: Any) -> float:
-    rate = read_positive("q", q, 1.0)
-    if rate == 1:
-        raise OptionError("q below 1", repr(q), "Use q=0.1 for 10 % false discoveries.")
-    return rate
 
 
 def _read_weights(weights: Any, p: int) -> FloatArray:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from debinet._random import RandomState
+from debinet.data.options import positive_number
 from debinet.selection.group_norm import GroupNorm
 from debinet.selection.groups import make_groups
 from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import Regularizer
 from debinet.selection.selector import PenalizedSelector
-from debinet.selection.tuning import read_positive
 from debinet.selection.working_set import WorkingSet
 
 
@@ -71,4 +71,5 @@ class SparseGroupLasso(PenalizedSelector):
 
     def _regularizer(self, problem: LinearProblem) -> Regularizer:
         groups = make_groups(self.groups, problem.names, self.group_weights)
-        return WorkingSet(GroupNorm(groups, read_positive("l1_ratio", self.l1_ratio, 1, zero=True)))
+        l1_ratio = positive_number("l1_ratio", self.l1_ratio, 1, zero=True)
+        return WorkingSet(GroupNorm(groups, l1_ratio))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from debinet._random import RandomState, named_generator, root_seed
-from debinet.exceptions import OptionError
+from debinet.data.options import positive_number
 from debinet.protocols import FloatArray
 from debinet.selection.crossvalidation import CrossValidation, cross_validate
 from debinet.selection.plugin import plugin_penalty
@@ -46,26 +45,7 @@ def read_penalty(penalty: Any) -> str | float:
     """Require a positive number or a known word."""
     if isinstance(penalty, str) and penalty in WORDS:
         return penalty
-    number = isinstance(penalty, (Real, np.number)) and not isinstance(penalty, bool)
-    if number and 0 < float(penalty) < np.inf:
-        return float(penalty)
-    raise OptionError(
-        "penalty to be a positive number, 'cv', 'cv-1se' or 'plugin'",
-        repr(penalty),
-        "Leave it out for cross-validation.",
-    )
-
-
-def read_positive(name: str, value: Any, most: float = np.inf, *, zero: bool = False) -> float:
-    """Require a finite number above 0 (or at least 0, if `zero`) and at most `most`."""
-    number = isinstance(value, (Real, np.number)) and not isinstance(value, bool)
-    if number and (value > 0 or (zero and value == 0)) and value <= most and value < np.inf:
-        return float(value)
-    least = "at least 0" if zero else "above 0"
-    upper = f" and at most {most:g}" if most < np.inf else ""
-    raise OptionError(
-        f"{name} to be a number {least}{upper}", repr(value), "Leave it out for the default."
-    )
+    return positive_number("penalty", penalty, words=WORDS)
 
 
 def tune(

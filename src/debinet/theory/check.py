@@ -18,16 +18,15 @@ from typing import Any
 import numpy as np
 
 from debinet._random import RandomState, root_seed
-from debinet.data.options import whole_number
+from debinet.data.options import positive_number, share, whole_number
 from debinet.exceptions import OptionError
 from debinet.theory.convergence import Convergence, trace_frame
 from debinet.theory.inputs import (
     read_rows,
     read_targets,
     require_memory,
-    require_positive,
 )
-from debinet.theory.limit import Rate, kernel_and_rate, require_share
+from debinet.theory.limit import Rate, kernel_and_rate
 from debinet.theory.network import NEURONS, draw_network
 from debinet.theory.trajectory import DescentPlan, Trajectory, record_trajectory
 
@@ -103,7 +102,7 @@ def check_convergence(
     rows, seed = read_rows(Z), root_seed(random_state)
     targets = read_targets(M, len(rows))
     width, outputs = whole_number("width", width, 1), targets.values.shape[1]
-    require_share(delta)
+    share("delta", delta, "Pass, for example, 0.1.")
     H, rate = kernel_and_rate(rows, activation, train)
     plan = make_plan(rate, step, time, whole_number("snapshots", snapshots, 1))
     _require_room(len(rows), outputs, width)
@@ -126,12 +125,12 @@ def check_convergence(
 
 def make_plan(rate: Rate, step: float | None, time: float | None, snapshots: int) -> DescentPlan:
     """Return the steps of a run; snapshots are at squares of equal shares of its length."""
-    size = _STEP / rate.lambda_max if step is None else require_positive(step, "step")
+    size = _STEP / rate.lambda_max if step is None else positive_number("step", step)
     if time is None:
         steps = min(ceil(_TIME / rate.lambda_0 / size), _STEPS)
     else:
         # rounding of an exact quotient must not add a step
-        asked = require_positive(time, "time") / size * (1 - 1e-12)
+        asked = positive_number("time", time) / size * (1 - 1e-12)
         if asked > _LONGEST:
             raise OptionError(
                 f"a run of at most {_LONGEST:,} steps",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from debinet.exceptions import OptionError
+from debinet.data.options import one_of
 from debinet.protocols import BoolArray, FloatArray
 from debinet.theory.limit import Rate
 from debinet.theory.trajectory import Trajectory
@@ -149,6 +149,7 @@ class Convergence:
         """
         from debinet.report import curves
 
+        one_of("kind", kind, ("loss", "kernel", "movement"))
         if kind == "loss":
             index = pd.Index(self.times, name="time")
             errors, bounds = (
@@ -159,11 +160,7 @@ class Convergence:
         if kind == "kernel":
             distances = self.trace[list(_DISTANCES)].rename(columns=_DISTANCES)
             return curves.kernel_distance_plot(distances, ax=ax)
-        if kind == "movement":
-            return curves.movement_plot(self.trace[["movement"]], self.movement_bound, ax=ax)
-        raise OptionError(
-            "kind to be 'loss', 'kernel' or 'movement'", repr(kind), "Use kind='loss'."
-        )
+        return curves.movement_plot(self.trace[["movement"]], self.movement_bound, ax=ax)
 
     def _below(self, errors: FloatArray, bounds: FloatArray) -> BoolArray:
         floor = _FLOOR * (1.0 + bounds[0])

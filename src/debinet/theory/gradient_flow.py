@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
+from debinet.data.options import is_number
 from debinet.exceptions import InputError, LengthError, OptionError
 from debinet.protocols import FloatArray
 from debinet.theory.finite import require_blocks
@@ -114,8 +115,7 @@ def flow(H_train: FloatArray, H_test_train: FloatArray, M: Any, time: float) -> 
 
 
 def _read_time(value: Any, longest: float = np.finfo(np.float64).max) -> float:
-    number = isinstance(value, (int, float, np.integer, np.floating))
-    if not number or not 0 <= value <= longest:
+    if not is_number(value) or not 0 <= value <= longest:
         raise OptionError(
             f"a {'' if longest == np.inf else 'finite '}time of at least 0",
             repr(value),

@@ -7,15 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from debinet.data.free_memory import bytes_available, gigabytes
+from debinet.data.free_memory import require_free
 from debinet.data.tables import Table, read_table, read_vector
-from debinet.exceptions import (
-    ColumnTypeError,
-    InputError,
-    LengthError,
-    MemoryLimitError,
-    OptionError,
-)
+from debinet.exceptions import ColumnTypeError, InputError, LengthError
 from debinet.protocols import FloatArray
 
 # Rows that were normalized in single precision count as of unit length.
@@ -105,23 +99,9 @@ def require_unit_rows(Z: FloatArray) -> None:
         )
 
 
-def require_positive(value: Any, name: str) -> float:
-    """Return `value` if it is a finite number above 0."""
-    number = isinstance(value, (int, float, np.integer, np.floating))
-    if not number or isinstance(value, bool) or not 0 < value < np.inf:
-        raise OptionError(
-            f"{name} to be a finite number above 0", repr(value), f"Leave {name} out for a default."
-        )
-    return float(value)
-
-
 def require_memory(floats: int, what: str, remedy: str) -> None:
     """Require memory for so many numbers in double precision."""
-    needed, available = 8 * floats, bytes_available()
-    if available is not None and needed > available:
-        raise MemoryLimitError(
-            f"{gigabytes(needed)} of free memory for {what}", gigabytes(available), remedy
-        )
+    require_free(8 * floats, f"for {what}", remedy)
 
 
 def _is_vector(M: Any) -> bool:

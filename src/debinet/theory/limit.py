@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from debinet.data.options import whole_number
-from debinet.exceptions import InputError, OptionError
+from debinet.data.options import share, whole_number
+from debinet.exceptions import InputError
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.protocols import FloatArray
 from debinet.theory.directions import closest_pair, require_distinct_directions
@@ -58,7 +58,7 @@ class Rate:
         q : int
             Number of outputs besides the first.
         """
-        require_share(delta)
+        share("delta", delta, "Pass, for example, 0.1.")
         outputs = 1 + whole_number("q", q, 0)
         return float(outputs) ** 5 * float(self.n) ** 6 / (delta**3 * self.lambda_0**4)
 
@@ -143,12 +143,3 @@ def _rate(Z: FloatArray, H: FloatArray, activation: str, train: str) -> Rate:
             "from singular.",
         )
     return Rate(len(H), least, largest, activation, train)
-
-
-def require_share(delta: Any) -> None:
-    """Require a probability strictly between 0 and 1."""
-    number = isinstance(delta, (int, float, np.integer, np.floating))
-    if not number or not 0 < delta < 1:
-        raise OptionError(
-            "delta to be a probability between 0 and 1", repr(delta), "Pass, for example, 0.1."
-        )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from debinet.data.options import one_of, whole_number
+from debinet.data.options import one_of, positive_number, share, whole_number
 from debinet.exceptions import OptionError
 from debinet.learners.net.architecture import ACTIVATIONS, NetArchitecture, read_hidden
 from debinet.learners.net.fitting import Blueprint
@@ -60,16 +60,13 @@ def read_plan(net: Any) -> TrainingPlan:
     if isinstance(rate, str) and rate == "auto":
         paper = net.module is None and net.parametrization == "paper"
         rate = default_rate(net.optimizer, paper)
-    elif not _is_number(rate) or not 0 < rate < np.inf:
-        raise OptionError(
-            "learning_rate to be 'auto' or a positive number", repr(rate), "Use 'auto'."
-        )
+    rate = positive_number("learning_rate", rate, words=["auto"])
     if isinstance(batch, str) and batch == "auto":
         batch = default_batch(net.optimizer)
     elif batch is not None:
         batch = whole_number("batch_size", batch, 1)
     return TrainingPlan(
-        Optimizer(net.optimizer, float(rate), batch),
+        Optimizer(net.optimizer, rate, batch),
         net.loss,
         whole_number("epochs", net.epochs, 1),
         whole_number("patience", net.patience, 1),
@@ -78,17 +75,12 @@ def read_plan(net: Any) -> TrainingPlan:
     )
 
 
-def read_share(share: Any) -> float:
+def read_share(value: Any) -> float:
     """Return the share of rows held out to stop, 0 for none."""
-    if share is None:
+    if value is None:
         return 0.0
-    if _is_number(share) and 0 < share < 1:
-        return float(share)
-    raise OptionError(
-        "validation_share to be None or a share between 0 and 1",
-        repr(share),
-        "Use 0.1, or None to train for all epochs.",
-    )
+    remedy = "Use 0.1, or None to train for all epochs."
+    return share("validation_share", value, remedy)
 
 
 def read_device(device: Any) -> str:
@@ -104,7 +96,3 @@ def read_device(device: Any) -> str:
             "Use device='auto'.",
         ) from error
     return str(device)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from debinet.data.options import switch
 from debinet.exceptions import OptionError
 from debinet.learners.smoothers.feature_search import search_features
 from debinet.learners.smoothers.leave_one_out import choose_bandwidths
@@ -19,10 +20,7 @@ _LEAST, _MOST = 1e-50, 1e50
 
 def find_bandwidths(local: Local, kernel: str, bandwidth: Any, per_feature: Any) -> FloatArray:
     """Return the bandwidths, of shape (m,) or (m, p), that the options ask for."""
-    if not isinstance(per_feature, (bool, np.bool_)):
-        raise OptionError(
-            "per_feature to be True or False", repr(per_feature), "Use per_feature=False."
-        )
+    switch("per_feature", per_feature)
     if isinstance(bandwidth, str) and bandwidth == "loo":
         chosen = choose_bandwidths(local, kernel)
         return search_features(local, kernel, chosen) if per_feature else chosen

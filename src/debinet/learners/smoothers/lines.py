@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from debinet.data.free_memory import bytes_available, gigabytes
-from debinet.exceptions import MemoryLimitError
+from debinet.data.free_memory import require_free
 from debinet.learners.smoothers.rows import Neighbourhood, StandardizedRows
 from debinet.protocols import FloatArray, IntArray
 
@@ -79,7 +78,11 @@ class LocalLines:
 def local_lines(rows: StandardizedRows) -> LocalLines:
     """Prepare the products that moments need."""
     n, p = rows.Z.shape
-    _require_memory(n, p)
+    require_free(
+        8 * n * (2 + p + p * (p + 1) // 2),
+        f"for LocalLinear on {n} rows and {p} features",
+        "Use NadarayaWatson, or fewer features: memory and time grow with their square.",
+    )
     products = np.empty((n, 1 + p + p * (p + 1) // 2))
     products[:, 0] = 1.0
     products[:, 1 : p + 1] = rows.Z
@@ -131,13 +134,3 @@ def _kept(averages: FloatArray, lines: FloatArray) -> FloatArray:
     # two forms of the same root, each without a difference of nearly equal numbers
     t = np.where(ab > 0, room / np.where(ab > 0, ab + root, 1.0), (root - ab) / bb)
     return np.asarray(np.clip(t, 0.0, 1.0)[:, None])
-
-
-def _require_memory(n: int, p: int) -> None:
-    needed, available = 8 * n * (2 + p + p * (p + 1) // 2), bytes_available()
-    if available is not None and needed > available:
-        raise MemoryLimitError(
-            f"{gigabytes(needed)} of free memory for LocalLinear on {n} rows and {p} features",
-            gigabytes(available),
-            "Use NadarayaWatson, or fewer features: memory and time grow with their square.",
-        )
