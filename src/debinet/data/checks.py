@@ -12,6 +12,7 @@ from debinet.exceptions import (
     ConstantColumnError,
     DuplicateColumnError,
     InputError,
+    LengthError,
     TooFewRowsError,
 )
 from debinet.protocols import FloatArray
@@ -26,6 +27,16 @@ CLEARLY_INDEPENDENT = 1e-6
 # With fewer degrees of freedom, standard errors are meaningless.
 SPARE_ROWS = 3
 LARGEST = 1e100
+
+
+def require_length(length: int, n: int, role: str) -> None:
+    """Require one entry per row."""
+    if length != n:
+        raise LengthError(
+            f"{role} to have one entry per row ({n})",
+            f"inconsistent numbers of samples: {length} entries",
+            "Check how X and the other inputs were filtered or sorted.",
+        )
 
 
 def require_enough_rows(n: int, q: int) -> None:

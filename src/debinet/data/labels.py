@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from debinet.exceptions import InputError, LengthError, MissingValueError
+from debinet.data.checks import require_length
+from debinet.exceptions import InputError, MissingValueError
 from debinet.protocols import IntArray
 
 
@@ -60,16 +61,6 @@ def _codes(column: Any, n: int) -> IntArray:
             "at least two groups", "one group only", "Leave groups out if rows are independent."
         )
     return np.asarray(codes, dtype=np.int64)
-
-
-def require_length(length: int, n: int, role: str) -> None:
-    """Require one entry per row."""
-    if length != n:
-        raise LengthError(
-            f"{role} to have one entry per row ({n})",
-            f"inconsistent numbers of samples: {length} entries",
-            "Check how X and the other inputs were filtered or sorted.",
-        )
 
 
 def _shape(groups: Any) -> str:

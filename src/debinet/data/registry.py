@@ -30,10 +30,10 @@ CLASSES = {
     "DebiasedLasso": "models.debiased_lasso:DebiasedLasso",
     "plm": "models.plm:FormulaFit",
     "estimated": "models.selected:Estimated",
-    "fitted": "models.estimate:Fitted",
-    "means": "models.partialling:ConditionalMeans",
+    "fitted": "models.estimation:Fitted",
+    "means": "models.estimation:ConditionalMeans",
     "schema": "data.schema:Schema",
-    "candidates": "data.candidates:Candidates",
+    "candidates": "data.candidate_rows:Candidates",
     "desparsified design": "selection.problem:LinearProblem",
     "desparsified lasso": "desparsified.lasso:LassoFit",
     # learners

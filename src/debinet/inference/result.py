@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -332,3 +332,26 @@ class Inference:
         # A perfect fit has no standard error: 0/0 is not a number, b/0 is infinite.
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.estimate / np.sqrt(np.diag(self.covariance))
+
+
+def infer(
+    regressions: Sequence[Regression],
+    names: Sequence[str],
+    vcov: str,
+    provenance: Provenance | None = None,
+    *,
+    notes: Sequence[str] = (),
+    groups: IntArray | None = None,
+    evidence: DeferredEvidence | None = None,
+) -> Inference:
+    """Make an `Inference` from solved residual regressions, one per repetition."""
+    solved = tuple(regressions)
+    return Inference(
+        names=tuple(names),
+        regressions=solved,
+        **vars(spread(solved, vcov, groups)),
+        provenance=Provenance() if provenance is None else provenance,
+        notes=tuple(notes),
+        groups=groups,
+        evidence=evidence,
+    )

@@ -71,17 +71,23 @@ class TrustEvidence:
             require(curve.chosen.shape == self.total.shape, "stopping")
 
 
+@dataclass(eq=False)
 class DeferredEvidence:
-    """Evidence that is gathered when it is first asked for, as that may take another fit."""
+    """Evidence that is gathered when it is first asked for, as that may take another fit.
 
-    def __init__(self, gather: Callable[[], TrustEvidence] | TrustEvidence) -> None:
-        self._gather = gather
+    Attributes
+    ----------
+    source : callable or TrustEvidence
+        What gathers it, and then the evidence itself.
+    """
+
+    source: Callable[[], TrustEvidence] | TrustEvidence
 
     def get(self) -> TrustEvidence:
         """Return the evidence."""
-        if not isinstance(self._gather, TrustEvidence):
-            self._gather = self._gather()  # its ingredients can be freed
-        return self._gather
+        if not isinstance(self.source, TrustEvidence):
+            self.source = self.source()  # its ingredients can be freed
+        return self.source
 
     def to_parts(self) -> Mapping[str, Any]:
         """Return the evidence, for files."""

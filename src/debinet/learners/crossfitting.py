@@ -161,7 +161,8 @@ def make_cross_fitter(
         Of the same learner and rows with other folds. What it prepared is used again unless it was
         drawn at random.
     """
-    count_workers(n_jobs)  # refused before any work is done
+    if n_jobs is not None:
+        count_workers(n_jobs)  # refused before any work is done
     fitter = CrossFitter(learner, Z, folds, seed, weights, n_jobs, groups)
     if not (has_closed_form(learner) and (folds.complementary or folds.in_sample)):
         return fitter

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from debinet._random import named_generator, named_seed, root_seed
-from debinet.data.crossfit import make_folds
+from debinet._random import named_seed, root_seed
 from debinet.data.dataset import Dataset
 from debinet.exceptions import OptionError
-from debinet.inference.infer import infer
 from debinet.inference.methods import pooled
+from debinet.inference.result import infer
 from debinet.learners.crossfitting import fold_seeds
 from debinet.learners.net.net import Net
 from debinet.learners.torch_extra import require_torch
+from debinet.models.estimate import draw_folds
 from debinet.models.partially_linear import PartiallyLinear
 
 
@@ -54,15 +54,8 @@ def coefficient_path(
     from debinet.learners.net.trace import trace_predictions
 
     data = Dataset.from_any(X, y, model.treatments, groups=groups)
-    seed = root_seed(model.random_state)
-    repetitions = make_folds(
-        model.crossfit,
-        data.n,
-        named_generator(seed, "folds"),
-        groups=data.groups,
-        closed_form=False,
-        data=(data.D, data.Z, data.y),
-    )
+    options = model.options()
+    repetitions = draw_folds(data, options, closed_form=False)
     if len(repetitions) > 1:
         raise OptionError(
             "one partition into folds, for one path",
@@ -71,7 +64,7 @@ def coefficient_path(
         )
     folds = repetitions[0]
     # The networks of `fit`: the first repetition's, for all columns together.
-    seeds = fold_seeds(named_seed(named_seed(seed, 0), "joint"), len(folds))
+    seeds = fold_seeds(named_seed(named_seed(options.seed, 0), "joint"), len(folds))
     if net.random_state is not None:
         seeds = [root_seed(net.random_state)] * len(folds)
     predictions = trace_predictions(

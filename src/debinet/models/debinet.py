@@ -17,9 +17,14 @@ from debinet.data.records import save_object
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
 from debinet.inference.multisplit import MultiSplit
-from debinet.models.estimate import Options
-from debinet.models.selected import Estimated, estimate_selected
-from debinet.models.selecting import Selection, require_selector, select
+from debinet.models.estimation import Options
+from debinet.models.selected import (
+    Estimated,
+    Selection,
+    estimate_selected,
+    require_selector,
+    select,
+)
 from debinet.protocols import BoolArray, FloatArray, IntArray
 from debinet.selection.named import resolve_selector
 

@@ -3,99 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.base import clone
 
 from debinet._random import named_generator, named_seed
 from debinet.data.crossfit import make_folds
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
-from debinet.inference.infer import infer
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
-from debinet.inference.result import Inference
+from debinet.inference.result import infer
+from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.learners.adapter import guarded
 from debinet.learners.crossfitting import CrossFitter, has_closed_form, make_cross_fitter
 from debinet.learners.named import resolve_learner
-from debinet.models.gather_trust_evidence import defer_evidence
-from debinet.models.partialling import (
-    ConditionalMeans,
-    PartialledOut,
-    partial_out,
-    require_method,
-)
-from debinet.protocols import FloatArray
+from debinet.models.estimation import Estimation, Fitted, Options
+from debinet.models.gather_trust_evidence import gather
+from debinet.models.partialling import PartialledOut, partial_out, require_method
+
+if TYPE_CHECKING:
+    from debinet.models.streamed import StreamedTable
 
 # More coefficients per row than this leave little to judge the noise by (docs/decisions/0011).
 CROWDED = 0.25
 
 
-@dataclass(frozen=True)
-class Options:
-    """How a partially linear model is to be estimated.
-
-    Attributes
-    ----------
-    learner, method, crossfit, n_jobs
-        Parameters of `PartiallyLinear`.
-    seed : int
-        From which all that is random is derived.
-    """
-
-    learner: Any
-    method: str
-    crossfit: Any
-    n_jobs: int | None
-    seed: int
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """An estimated model.
-
-    Attributes
-    ----------
-    result : Inference
-    means : tuple of ConditionalMeans
-        One per repetition of cross-fitting.
-    """
-
-    result: Inference
-    means: tuple[ConditionalMeans, ...]
-
-    def predict(self, D: FloatArray, Z: FloatArray) -> FloatArray:
-        """Return `E(y|Z) + (D - E(D|Z)) coef` for rows (n, q), (n, p)."""
-        return self.nuisance(Z) + D @ self.result.estimate
-
-    def nuisance(self, Z: FloatArray) -> FloatArray:
-        """Return `f(Z) = E(y|Z) - E(D|Z) coef` for rows (n, p)."""
-        found = [means(Z) for means in self.means]
-        m_D = np.mean([part for _, part in found], axis=0)
-        return np.asarray(np.mean([part for part, _ in found], axis=0) - m_D @ self.result.estimate)
-
-
-def estimate(data: Dataset, options: Options) -> Fitted:
+def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
     """Cross-fit, partial out, infer.
 
     Parameters
     ----------
-    data : Dataset
+    data : Dataset or StreamedTable
+        Rows in memory, or a table that is read in passes.
     options : Options
     """
+    if isinstance(data, Dataset):
+        found = _estimate_rows(data, options)
+    else:
+        from debinet.models.streamed import estimate_stream
+
+        found = estimate_stream(data, options)
+    result = infer(
+        found.regressions,
+        found.schema.treatment_names,
+        _default_vcov(found),
+        found.provenance,
+        notes=found.notes,
+        groups=found.groups,
+        evidence=found.evidence,
+    )
+    return Fitted(result, found.means, found.schema)
+
+
+def _estimate_rows(data: Dataset, options: Options) -> Estimation:
     resolved = resolve_learner(options.learner, data.n)
     learner, seed = resolved.learner, options.seed
+    # One row has no coefficients of its own to average.
     closed_form = has_closed_form(learner) and options.method != "dml1"
     repetitions = draw_folds(data, options, closed_form=closed_form)
     require_method(options.method, repetitions)
     fresh = guarded(learner, lambda: clone(learner, safe=False))
     parts = _repeat(fresh, data, repetitions, options)
-    result = infer(
-        [part.regression for part in parts],
-        data.schema.treatment_names,
-        _default_vcov(options.method, data, parts),
-        Provenance(
+    first = (data, parts[0], repetitions[0], fresh, named_seed(seed, "evidence"))
+    return Estimation(
+        regressions=tuple(part.regression for part in parts),
+        means=tuple(part.means for part in parts),
+        schema=data.schema,
+        provenance=Provenance(
             model="Partially linear model",
             outcome=data.outcome,
             controls=data.Z.shape[1],
@@ -106,10 +81,10 @@ def estimate(data: Dataset, options: Options) -> Fitted:
             seed=seed,
         ),
         notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
+        evidence=DeferredEvidence(partial(gather, *first)),
+        linear=all(part.regression.influence is not None for part in parts),
         groups=data.groups,
-        evidence=defer_evidence(data, parts[0], repetitions[0], fresh, seed),
     )
-    return Fitted(result, tuple(part.means for part in parts))
 
 
 def draw_folds(data: Dataset, options: Options, *, closed_form: bool) -> tuple[Folds, ...]:
@@ -119,7 +94,6 @@ def draw_folds(data: Dataset, options: Options, *, closed_form: bool) -> tuple[F
         data.n,
         named_generator(options.seed, "folds"),
         groups=data.groups,
-        # One row has no coefficients of its own to average.
         closed_form=closed_form,
         data=(data.D, data.Z, data.y),
     )
@@ -147,14 +121,14 @@ def _repeat(
     return parts
 
 
-def _default_vcov(method: str, data: Dataset, parts: Sequence[PartialledOut]) -> str:
-    # The covariance of the whole procedure where there is one (docs/decisions/0008).
-    if all(part.regression.influence is not None for part in parts):
+def _default_vcov(found: Estimation) -> str:
+    # The covariance of the full procedure where there is one (docs/decisions/0008).
+    if found.linear:
         return "full"
-    if data.groups is not None:
+    if found.provenance.clusters is not None:
         return "cluster"
     # HC0 is the variance that double machine learning was published with.
-    return "HC0" if method in {"dml1", "dml2"} else "HC3"
+    return "HC0" if found.provenance.method in {"dml1", "dml2"} else "HC3"
 
 
 def _notes(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from debinet._random import named_generator, named_seed
+from debinet._random import named_generator
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import DebiNetError
 from debinet.inference.methods import pooled
-from debinet.inference.trust_evidence import DeferredEvidence, TrustEvidence
+from debinet.inference.trust_evidence import TrustEvidence
 from debinet.learners.adapter import fit_learner
 from debinet.models.partialling import PartialledOut
 from debinet.protocols import FloatArray, IntArray
@@ -22,15 +21,6 @@ from debinet.protocols import FloatArray, IntArray
 _MOST_ROWS = 1000
 # With more controls than this, products of pairs are left out.
 _PAIRED = 15
-
-
-def defer_evidence(
-    data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed: int
-) -> DeferredEvidence:
-    """Return evidence that is gathered when it is asked for."""
-    return DeferredEvidence(
-        partial(gather, data, part, folds, learner, named_seed(seed, "evidence"))
-    )
 
 
 def gather(

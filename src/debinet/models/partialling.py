@@ -11,37 +11,11 @@ from debinet.data.folds import Folds
 from debinet.exceptions import OptionError
 from debinet.inference.methods import WeightedRows, solve
 from debinet.inference.regression import ResidualRegression, require_identified
-from debinet.learners.crossfitting import Averaged, CrossFitted, CrossFitter
-from debinet.protocols import Diagnostics, FloatArray
+from debinet.learners.crossfitting import CrossFitted, CrossFitter
+from debinet.models.estimation import ConditionalMeans
+from debinet.protocols import Diagnostics
 
 METHODS = ("structured", "gls", "robinson", "three-step", "dml1", "dml2")
-
-
-@dataclass(frozen=True)
-class ConditionalMeans:
-    """What predictions need of one repetition, and nothing of the training rows besides.
-
-    Attributes
-    ----------
-    joint : Averaged
-        Models of `E([y, D] | Z)`.
-    g : Averaged, optional
-        Models of `g(Z) = E(y - D pilot | Z)` for the structured method.
-    pilot : FloatArray of shape (q,), optional
-        The coefficients for which `g` was learned.
-    """
-
-    joint: Averaged
-    g: Averaged | None = None
-    pilot: FloatArray | None = None
-
-    def __call__(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return `E(y|Z)` (n,) and `E(D|Z)` (n, q) for new rows."""
-        means = self.joint.predict(Z)
-        m_y, m_D = means[:, 0], means[:, 1:]
-        if self.g is not None and self.pilot is not None:
-            m_y = self.g.predict(Z)[:, 0] + m_D @ self.pilot
-        return m_y, m_D
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from debinet._random import RandomState, root_seed
 from debinet.data.dataset import Dataset
 from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
-from debinet.data.schema import Schema
 from debinet.exceptions import OptionError
 from debinet.learners.named import needs_controls
-from debinet.models.estimate import Fitted, Options, estimate
+from debinet.models.estimate import estimate
+from debinet.models.estimation import Fitted, Options
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -127,13 +127,10 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             sample_weight=sample_weight,
             needs_controls=needs_controls(self.learner),
         )
-        options = Options(
-            self.learner, self.method, self.crossfit, self.n_jobs, root_seed(self.random_state)
-        )
-        fitted = estimate(data, options)
+        fitted = estimate(data, self.options())
         # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
         validate_data(self, X, skip_check_array=True)
-        self._take(fitted, data.schema)
+        self._take(fitted)
         return self
 
     def fit_stream(
@@ -151,7 +148,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Estimate the coefficients from a table that need not fit in memory.
 
         The data are read three times, piece by piece, with exact cross-fitting; memory does not
-        grow with the number of rows. For `learner="wide"` and `TangentNet`, and the scores
+        grow with the number of rows. For `learner="wide"` and `TangentNet`, and the methods
         `"structured"`, `"robinson"` and `"dml2"`. On data that do fit in memory the coefficients
         are those of `fit` with the same folds.
 
@@ -164,13 +161,13 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         outcome : str
             Its column. `treatments` must be columns, too.
         controls : sequence of str, optional
-            The nuisance features, by default all other columns.
+            The controls, by default all other columns.
         groups, sample_weight : str, optional
             Columns of clusters and of weights.
         client : str or distributed.Client, optional
             A Dask cluster, or the address of its scheduler, that does the work.
         checkpoint : path, optional
-            A file for what is done, from which the same call goes on after an interruption. It is
+            A file for what is done, from which the same call resumes after an interruption. It is
             removed at the end.
         progress : bool
             Whether to show a bar for each pass.
@@ -180,7 +177,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Without a client, `n_jobs` threads work on batches at the same time, each with one thread
         of BLAS: use `n_jobs=-1` for all cores. Results are the same to the last bit.
         """
-        from debinet.models.streamed import Request, stream
+        from debinet.models.streamed import StreamedTable
 
         if checkpoint is not None and self.random_state is None:
             raise OptionError(
@@ -188,26 +185,27 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 "random_state=None, which is another seed in every call",
                 "Set random_state, or leave checkpoint out.",
             )
-        request = Request(
+        table = StreamedTable(
+            data,
             self.treatments,
-            self.learner,
-            self.crossfit,
-            self.method,
-            self.n_jobs,
             outcome,
             controls,
             groups,
             sample_weight,
-            root_seed(self.random_state),
             client,
             checkpoint,
             progress,
         )
-        found = stream(data, request)
-        self.n_features_in_ = len(found.schema.names)
-        self.feature_names_in_ = np.array(found.schema.names, dtype=object)
-        self._take(Fitted(found.result, (found.means,)), found.schema)
+        fitted = estimate(table, self.options())
+        self.n_features_in_ = len(fitted.schema.names)
+        self.feature_names_in_ = np.array(fitted.schema.names, dtype=object)
+        self._take(fitted)
         return self
+
+    def options(self) -> Options:
+        """Return how the model is to be estimated; without a random state, with a new seed."""
+        seed = root_seed(self.random_state)
+        return Options(self.learner, self.method, self.crossfit, self.n_jobs, seed)
 
     def predict(self, X: Any) -> FloatArray:
         """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
@@ -233,7 +231,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "result_")
         learner = self._fitted.means[0].joint.fits[0].models[0]
         scale: FloatArray = learner.relevance_  # AttributeError for learners that have none
-        features = list(self._schema.control_names)
+        features = list(self._fitted.schema.control_names)
         if scale.ndim == 1:
             return pd.Series(scale, index=features, name="relevance")
         return pd.DataFrame(scale, index=features, columns=["y", *self.result_.names])
@@ -246,9 +244,9 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _split(self, X: Any) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self, "result_")
-        table = read_same_columns(self, X, self._schema.names)
-        return self._schema.split(table)
+        table = read_same_columns(self, X, self._fitted.schema.names)
+        return self._fitted.schema.split(table)
 
-    def _take(self, fitted: Fitted, schema: Schema) -> None:
-        self._fitted, self._schema = fitted, schema
+    def _take(self, fitted: Fitted) -> None:
+        self._fitted = fitted
         self.result_, self.coef_ = fitted.result, fitted.result.estimate.copy()

@@ -14,18 +14,17 @@ import numpy as np
 from debinet._random import named_seed, root_seed
 from debinet.data.options import one_of, whole_number
 from debinet.data.pieces import Source, digest
-from debinet.data.schema import Schema, find_columns, unknown_column
+from debinet.data.schema import find_columns, unknown_column
 from debinet.data.sources import open_source
 from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError, OptionError
-from debinet.inference.result import Inference
 from debinet.learners.adapter import FittedLearner, set_seeds
 from debinet.learners.crossfitting import Averaged
 from debinet.learners.named import wide_features
 from debinet.learners.tangent import TangentNet
 from debinet.learners.tangent.feature_learner import CRITERIA
-from debinet.models.partialling import ConditionalMeans
-from debinet.models.streamed_result import streamed_result
+from debinet.models.estimation import ConditionalMeans, Estimation, Options
+from debinet.models.streamed_result import streamed_estimation
 from debinet.protocols import HeldOut
 from debinet.streaming.checkpoint import Checkpoint, frames_digest
 from debinet.streaming.distributed import (
@@ -35,7 +34,7 @@ from debinet.streaming.distributed import (
     open_dask_frame,
     running_client,
 )
-from debinet.streaming.fit import StreamFit, StreamOptions, fit_stream, require_stream_method
+from debinet.streaming.fit import StreamOptions, fit_stream, require_stream_method
 from debinet.streaming.layout import Layout, require_roles
 from debinet.streaming.running import Job, LocalRunner, Runner
 
@@ -43,88 +42,69 @@ _FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Request:
-    """What is to be fitted to what, in the user's words.
+class StreamedTable:
+    """A table that is read in passes, and the roles of its columns.
 
     Attributes
     ----------
-    treatments, learner, crossfit, method, n_jobs
-        Parameters of `PartiallyLinear`.
+    data : object
+        Any source of rows, as in `PartiallyLinear.fit_stream`.
+    treatments : str, int or sequence of them
     outcome : str
     controls : sequence of str, optional
     groups, weight : str, optional
-    seed : int
     client, checkpoint, progress
         As in `fit_stream`.
     """
 
+    data: Any
     treatments: Any
-    learner: Any
-    crossfit: Any
-    method: str
-    n_jobs: int | None
     outcome: str
     controls: Sequence[str] | None
     groups: str | None
     weight: str | None
-    seed: int
     client: Any
     checkpoint: Any
     progress: bool
 
 
-@dataclass(frozen=True)
-class Streamed:
-    """What a fitted `PartiallyLinear` consists of.
-
-    Attributes
-    ----------
-    result : Inference
-    means : ConditionalMeans
-    schema : Schema
-    """
-
-    result: Inference
-    means: ConditionalMeans
-    schema: Schema
-
-
-def stream(data: Any, request: Request) -> Streamed:
+def estimate_stream(table: StreamedTable, options: Options) -> Estimation:
     """Fit in passes over the data; nothing of a failed fit is left but its checkpoint."""
-    require_stream_method(request.method)
-    net = _network(request)
-    with _cluster(data, request.client) as client, _open(data, client) as source:
-        layout = _layout(request, source.names)
-        options = _options(net, request)
-        checkpoint = _checkpoint(request, source, layout, options, client)
+    require_stream_method(options.method)
+    net = _network(options)
+    with _cluster(table) as client, _open(table.data, client) as source:
+        layout = _layout(table, options, source.names)
+        plan = _plan(net, options)
+        checkpoint = _checkpoint(table, source, layout, plan, client)
         runner: Runner = (
-            LocalRunner(count_workers(request.n_jobs), request.progress, checkpoint)
+            LocalRunner(count_workers(options.n_jobs), table.progress, checkpoint)
             if client is None
-            else DaskRunner(client, request.progress)
+            else DaskRunner(client, table.progress)
         )
-        fit = fit_stream(Job(source.pieces, layout), options, runner)
+        fit = fit_stream(Job(source.pieces, layout), plan, runner)
         label = source.label
-    means = _conditional_means(fit)
-    result = streamed_result(fit, layout, request.method, request.seed, label)
+    g = None if fit.solved.g is None else _averaged(fit.solved.g)
+    means = ConditionalMeans(_averaged(fit.joint), g, fit.solved.pilot)
+    found = streamed_estimation(fit, layout, options, means, label)
     if checkpoint is not None:
         checkpoint.remove()
-    return Streamed(result, means, fit.schema)
+    return found
 
 
-def _cluster(data: Any, client: Any) -> AbstractContextManager[Any]:
+def _cluster(table: StreamedTable) -> AbstractContextManager[Any]:
     """Return the cluster that does the work, if any: Dask's data frames know theirs."""
-    if client is not None:
-        return connected(client)
-    return nullcontext(running_client() if is_dask_frame(data) else None)
+    if table.client is not None:
+        return connected(table.client)
+    return nullcontext(running_client() if is_dask_frame(table.data) else None)
 
 
 def _open(data: Any, client: Any) -> Source:
     return open_dask_frame(data, client) if is_dask_frame(data) else open_source(data)
 
 
-def _layout(request: Request, names: Sequence[str]) -> Layout:
-    controls = [request.controls] if isinstance(request.controls, str) else request.controls
-    roles = {"outcome": request.outcome, "groups": request.groups, "weight": request.weight}
+def _layout(table: StreamedTable, options: Options, names: Sequence[str]) -> Layout:
+    controls = [table.controls] if isinstance(table.controls, str) else table.controls
+    roles = {"outcome": table.outcome, "groups": table.groups, "weight": table.weight}
     wanted = [name for role, name in roles.items() if name is not None or role == "outcome"]
     for name in (*wanted, *(c for c in controls or () if isinstance(c, str))):
         if name not in names:
@@ -133,22 +113,22 @@ def _layout(request: Request, names: Sequence[str]) -> Layout:
         raise EmptyInputError(
             "at least one control", "none", "Leave controls out for all other columns."
         )
-    positions = find_columns(names, request.treatments)
+    positions = find_columns(names, table.treatments)
     treatments = [names[j] for j in positions]
-    apart = {request.outcome, request.weight, request.groups, *treatments}
+    apart = {table.outcome, table.weight, table.groups, *treatments}
     nuisance = (
         [name for name in names if name not in apart]
         if controls is None
         else [names[j] for j in find_columns(names, controls)]
     )
     layout = Layout(
-        request.outcome,
+        table.outcome,
         (*treatments, *nuisance),
         len(treatments),
-        request.groups,
-        request.weight,
-        _read_folds(request.crossfit),
-        named_seed(request.seed, "folds"),
+        table.groups,
+        table.weight,
+        _read_folds(options.crossfit),
+        named_seed(options.seed, "folds"),
     )
     require_roles(layout, names)
     return layout
@@ -166,46 +146,46 @@ def _read_folds(crossfit: Any) -> int:
     )
 
 
-def _network(request: Request) -> TangentNet:
+def _network(options: Options) -> TangentNet:
     """Return the network, seeded as one in memory would be."""
-    learner = request.learner
+    learner = options.learner
     if isinstance(learner, str) and learner == "wide":
         learner = TangentNet()
     if type(learner) is not TangentNet:
         raise OptionError(
             "learner='wide' or TangentNet(...) for streamed data",
-            repr(request.learner),
+            repr(options.learner),
             "Use one of these; other learners need all rows in memory.",
         )
     net = copy(learner)
-    set_seeds(net, named_seed(named_seed(request.seed, 0), "joint"), "joint")
+    set_seeds(net, named_seed(named_seed(options.seed, 0), "joint"), "joint")
     one_of("tune", net.tune, CRITERIA)
     whole_number("width", net.width, 1)
     return net
 
 
-def _options(net: TangentNet, request: Request) -> StreamOptions:
-    named = isinstance(request.learner, str)
+def _plan(net: TangentNet, options: Options) -> StreamOptions:
+    named = isinstance(options.learner, str)
     width = net.width
     return StreamOptions(
         net=net,
         width=wide_features if named else (lambda _: int(width)),
         skips=net.skip_weights(),
-        method=request.method,
+        method=options.method,
         seed=root_seed(net.random_state),
     )
 
 
 def _checkpoint(
-    request: Request, source: Source, layout: Layout, options: StreamOptions, client: Any
+    table: StreamedTable, source: Source, layout: Layout, options: StreamOptions, client: Any
 ) -> Checkpoint | None:
-    if request.checkpoint is None:
+    if table.checkpoint is None:
         return None
     if client is not None or not source.fingerprint:
         raise OptionError(
             "a checkpoint or Dask", "both", "Leave checkpoint out: Dask repeats lost work."
         )
-    path = Path(request.checkpoint)
+    path = Path(table.checkpoint)
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise OptionError(
             "checkpoint to be a file in a folder that exists", str(path), "Give another path."
@@ -213,11 +193,6 @@ def _checkpoint(
     plan = (layout, options.width(source.rows), options.skips, options.net.tune, options.method)
     data = (source.fingerprint, frames_digest(source, layout.columns))
     return Checkpoint(path, digest(data, plan, options.seed))
-
-
-def _conditional_means(fit: StreamFit) -> ConditionalMeans:
-    g = None if fit.solved.g is None else _averaged(fit.solved.g)
-    return ConditionalMeans(_averaged(fit.joint), g, fit.solved.pilot)
 
 
 def _averaged(held: HeldOut) -> Averaged:

@@ -1,15 +1,14 @@
-"""From the sums of a streamed fit to an `Inference`."""
+"""From the sums of a streamed fit to all that a result is made of."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from debinet.inference.covariance import LEVERAGE_LIMIT
-from debinet.inference.infer import infer
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
-from debinet.inference.result import Inference
 from debinet.inference.summed import SummedRegression
 from debinet.inference.trust_evidence import DeferredEvidence, TrustEvidence
+from debinet.models.estimation import ConditionalMeans, Estimation, Options
 from debinet.protocols import FloatArray
 from debinet.streaming.fit import StreamFit, job_label
 from debinet.streaming.layout import Layout
@@ -17,21 +16,16 @@ from debinet.streaming.nuisances import GramRows
 from debinet.streaming.scoring import correlations, function_names
 
 
-def streamed_result(
-    fit: StreamFit, layout: Layout, method: str, seed: int, source: str
-) -> Inference:
-    """Return the result: coefficients in the user's units, covariances, evidence, provenance."""
-    regression = _regression(fit, layout)
+def streamed_estimation(
+    fit: StreamFit, layout: Layout, options: Options, means: ConditionalMeans, source: str
+) -> Estimation:
+    """Return coefficients, covariances, evidence and provenance of a streamed fit."""
     sums = fit.scores.clusters
-    clusters = None if sums is None else Clustered((sums.labels.size,), layout.groups)
-    notes = [*fit.schema.notes]
-    if layout.weight is not None:
-        notes.append("rows are weighted")
-    return infer(
-        [regression],
-        fit.schema.treatment_names,
-        _default_vcov(fit, method, clustered=clusters is not None),
-        Provenance(
+    return Estimation(
+        regressions=(_regression(fit, layout),),
+        means=(means,),
+        schema=fit.schema,
+        provenance=Provenance(
             model="Partially linear model",
             outcome=layout.outcome,
             source=source,
@@ -39,21 +33,14 @@ def streamed_result(
             learner="TangentNet",
             hidden_units=fit.nuisances.row_map.units.width,
             cross_fitting=CrossFitting("folds", layout.folds, job_label(layout)),
-            method=method,
-            clusters=clusters,
-            seed=seed,
+            method=options.method,
+            clusters=None if sums is None else Clustered((sums.labels.size,), layout.groups),
+            seed=options.seed,
         ),
-        notes=notes,
+        notes=(*fit.schema.notes, *(() if layout.weight is None else ("rows are weighted",))),
         evidence=DeferredEvidence(_evidence(fit)),
+        linear=fit.solved.influence is not None,
     )
-
-
-def _default_vcov(fit: StreamFit, method: str, clustered: bool) -> str:
-    if fit.solved.influence is not None:
-        return "full"
-    if clustered:
-        return "cluster"
-    return "HC0" if method == "dml2" else "HC3"
 
 
 def _regression(fit: StreamFit, layout: Layout) -> SummedRegression:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from debinet.data.checks import require_sound
+from debinet.data.checks import require_length, require_sound
 from debinet.data.dataset import read_outcome
-from debinet.data.labels import require_length
 from debinet.data.tables import read_table, require_numbers
 from debinet.exceptions import TooFewRowsError
 from debinet.protocols import FloatArray

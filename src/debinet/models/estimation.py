@@ -1,0 +1,120 @@
+"""Records of an estimation: what is asked for, what the rows gave, and what is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from debinet.data.schema import Schema
+from debinet.inference.provenance import Provenance
+from debinet.inference.regression import Regression
+from debinet.inference.result import Inference
+from debinet.inference.trust_evidence import DeferredEvidence
+from debinet.learners.crossfitting import Averaged
+from debinet.protocols import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a partially linear model is to be estimated.
+
+    Attributes
+    ----------
+    learner, method, crossfit, n_jobs
+        Parameters of `PartiallyLinear`.
+    seed : int
+        From which all that is random is derived.
+    """
+
+    learner: Any
+    method: str
+    crossfit: Any
+    n_jobs: int | None
+    seed: int
+
+
+@dataclass(frozen=True)
+class ConditionalMeans:
+    """What predictions need of one repetition, and nothing of the training rows besides.
+
+    Attributes
+    ----------
+    joint : Averaged
+        Models of `E([y, D] | Z)`.
+    g : Averaged, optional
+        Models of `g(Z) = E(y - D pilot | Z)` for the structured method.
+    pilot : FloatArray of shape (q,), optional
+        The coefficients for which `g` was learned.
+    """
+
+    joint: Averaged
+    g: Averaged | None = None
+    pilot: FloatArray | None = None
+
+    def __call__(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return `E(y|Z)` (n,) and `E(D|Z)` (n, q) for new rows."""
+        means = self.joint.predict(Z)
+        m_y, m_D = means[:, 0], means[:, 1:]
+        if self.g is not None and self.pilot is not None:
+            m_y = self.g.predict(Z)[:, 0] + m_D @ self.pilot
+        return m_y, m_D
+
+
+@dataclass(frozen=True)
+class Estimation:
+    """What rows, in memory or streamed, gave: all that a result is made of.
+
+    Attributes
+    ----------
+    regressions : tuple of Regression
+        One per repetition of cross-fitting.
+    means : tuple of ConditionalMeans
+        One per repetition.
+    schema : Schema
+    provenance : Provenance
+    notes : tuple of str
+    evidence : DeferredEvidence
+    linear : bool
+        Whether the full procedure is linear in y, given its tuning parameters.
+    groups : IntArray of shape (n, ways), optional
+        Clusters of rows that were kept.
+    """
+
+    regressions: tuple[Regression, ...]
+    means: tuple[ConditionalMeans, ...]
+    schema: Schema
+    provenance: Provenance
+    notes: tuple[str, ...]
+    evidence: DeferredEvidence
+    linear: bool
+    groups: IntArray | None = None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """An estimated model.
+
+    Attributes
+    ----------
+    result : Inference
+    means : tuple of ConditionalMeans
+        One per repetition of cross-fitting.
+    schema : Schema
+        How X becomes treatments and controls.
+    """
+
+    result: Inference
+    means: tuple[ConditionalMeans, ...]
+    schema: Schema
+
+    def predict(self, D: FloatArray, Z: FloatArray) -> FloatArray:
+        """Return `E(y|Z) + (D - E(D|Z)) coef` for rows (n, q), (n, p)."""
+        return self.nuisance(Z) + D @ self.result.estimate
+
+    def nuisance(self, Z: FloatArray) -> FloatArray:
+        """Return `f(Z) = E(y|Z) - E(D|Z) coef` for rows (n, p)."""
+        found = [means(Z) for means in self.means]
+        m_D = np.mean([part for _, part in found], axis=0)
+        return np.asarray(np.mean([part for part, _ in found], axis=0) - m_D @ self.result.estimate)
