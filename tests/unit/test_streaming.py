@@ -160,7 +160,9 @@ def test_the_network_knows_what_one_in_memory_knows(tune):
         FRAME[["d1", "d2", *CONTROLS]], FRAME["y"]
     )
     for part in ("joint", "g"):
-        one, other = (getattr(fit._fitted.means[0], part).fits[0].models[0] for fit in (found, expected))
+        one, other = (
+            getattr(fit._fitted.means[0], part).fits[0].models[0] for fit in (found, expected)
+        )
         for name in ("penalty_", "skip_", "dof_", "noise_variance_"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-6)
 

@@ -168,7 +168,9 @@ def test_chunks_do_not_show(monkeypatch):
     A = encoded_rows(23, 3)
     chunks = list(row_chunks(23, 23, size=100))
     assert len(chunks) > 5
-    np.testing.assert_array_equal(np.concatenate([np.arange(23)[rows] for rows in chunks]), range(23))
+    np.testing.assert_array_equal(
+        np.concatenate([np.arange(23)[rows] for rows in chunks]), range(23)
+    )
     monkeypatch.setattr(kernels, "row_chunks", lambda *_: [slice(None)])
     whole = kernel_matrix(A, A, Architecture(2, "erf"), 1.0)
     monkeypatch.setattr(kernels, "row_chunks", lambda *_: chunks)
