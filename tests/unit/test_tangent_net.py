@@ -184,9 +184,10 @@ def test_bad_input_is_refused_with_typed_errors():
         small().fit(Z, M, np.ones(3))
     with pytest.raises(TooFewRowsError, match="2 rows"):
         small().fit(Z, M, np.eye(80)[0])
+    folds, prepared = leave_one_out(80), small().prepare(Z, M)
+    held = prepared.hold_out(M, folds)
     with pytest.raises(OptionError, match="one target"):
-        folds, prepared = leave_one_out(80), small().prepare(Z, M)
-        prepared.adjoint(np.ones((80, 1)), folds, prepared.hold_out(M, folds))
+        prepared.adjoint(np.ones((80, 1)), folds, held)
 
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch):
