@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,7 @@ def over_statsmodels(n: int = 2000, m: int = 21, p: int = 3) -> dict[str, float]
     folds = leave_one_out(n)
     found: dict[str, float] = {}
     for name, (smoother, kind) in SMOOTHERS.items():
+
         def held(make: Any = smoother, **options: Any) -> object:
             return make(**options).prepare(Z, M).hold_out(M, folds)
 

@@ -10,12 +10,14 @@ from debinet.data.folds import leave_one_out
 from debinet.exceptions import OptionError
 from debinet.learners.moments import column_moments
 from debinet.learners.wide import relevance as module
-from debinet.learners.wide.inputs import one_hot_blocks
-from debinet.learners.wide.interactions import missed_pair
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.kernels import Architecture, forward, kernel_matrix, pull_back
 from debinet.learners.wide.likelihood import ScaleProblem, evaluate
-from debinet.learners.wide.relevance import learn_relevance, without_tails
-from debinet.learners.wide.sensitivity import forward, pull_back
+from debinet.learners.wide.relevance import (
+    learn_relevance,
+    missed_pair,
+    one_hot_blocks,
+    without_tails,
+)
 
 N = 60
 

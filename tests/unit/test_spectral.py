@@ -5,7 +5,6 @@ import pytest
 
 from debinet.data.folds import k_folds, leave_one_out
 from debinet.learners.moments import column_moments
-from debinet.learners.spectral.filters import FLOW, RIDGE
 from debinet.learners.spectral.full import FullSpectrum, decompose
 from debinet.learners.spectral.heldout import (
     adjoint_residuals,
@@ -14,7 +13,7 @@ from debinet.learners.spectral.heldout import (
 )
 from debinet.learners.spectral.lowrank import decompose_features
 from debinet.learners.spectral.mixed import fit_mixed
-from debinet.learners.spectral.spectrum import Stopped
+from debinet.learners.spectral.spectrum import FLOW, RIDGE, Stopped
 from debinet.learners.spectral.summed import column_products, decompose_sums
 from debinet.learners.spectral.tuning import gcv, reml, tune_columns
 from debinet.learners.wide import WideNet

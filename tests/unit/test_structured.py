@@ -11,8 +11,7 @@ from debinet.exceptions import CovarianceError, OptionError
 from debinet.learners.moments import column_moments
 from debinet.learners.spectral.full import decompose
 from debinet.learners.wide import view
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 from reachable import largest_array
 
 N = 80

@@ -6,8 +6,7 @@ import pytest
 from debinet.learners.moments import column_moments
 from debinet.learners.tangent.features import HiddenUnits, Units, draw_directions
 from debinet.learners.tangent.view import view_features
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 
 
 def second_layer(Z, moments):

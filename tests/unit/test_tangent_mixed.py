@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import debinet as dn
-from debinet.learners.spectral.filters import RIDGE
+from debinet.learners.spectral.spectrum import RIDGE
 from debinet.learners.tangent import TangentNet
 from debinet.learners.tangent import feature_learner as module
 from debinet.learners.tangent.feature_learner import CRITERIA

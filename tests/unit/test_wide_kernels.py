@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import erf
 
+from debinet.data.free_memory import row_chunks
 from debinet.exceptions import OptionError
-from debinet.learners.chunks import row_chunks
 from debinet.learners.moments import column_moments
 from debinet.learners.wide import kernels
 from debinet.learners.wide.activations import ACTIVATIONS, LEAKY_SLOPE
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 
 FUNCTIONS = {
     "relu": (lambda x: np.maximum(x, 0), lambda x: (x > 0).astype(float)),

@@ -22,7 +22,9 @@ from debinet.exceptions import (
     TooFewRowsError,
 )
 from debinet.learners.spectral.full import decompose
-from debinet.learners.wide import WideNet, likelihood, memory, view
+from debinet.learners.wide import WideNet, likelihood, view
+from debinet.learners.wide.relevance import bytes_to_learn
+from debinet.learners.wide.view import bytes_needed
 from reachable import largest_array
 
 VARIANTS = [
@@ -276,7 +278,7 @@ def test_two_rows_are_enough():
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch, decompositions):
     Z, M = data()
-    monkeypatch.setattr(free_memory, "bytes_available", lambda: memory.bytes_needed(80, 2) - 1)
+    monkeypatch.setattr(free_memory, "bytes_available", lambda: bytes_needed(80, 2) - 1)
     with pytest.raises(MemoryLimitError, match="fixed skip") as caught:
         WideNet().fit(Z, M)
     assert isinstance(caught.value, MemoryError)
@@ -310,7 +312,7 @@ def test_available_memory_is_found_or_not_known(monkeypatch, tmp_path):
 def test_peak_memory_is_what_was_announced(options, small, monkeypatch):
     n = 400
     if not small:
-        monkeypatch.setattr(memory, "SMALL", 0)
+        monkeypatch.setattr(view, "SMALL", 0)
         for module in (view, likelihood):
             monkeypatch.setattr(module, "decompose", partial(decompose, small=0))
     Z, M = data(n)
@@ -323,12 +325,12 @@ def test_peak_memory_is_what_was_announced(options, small, monkeypatch):
         tracemalloc.stop()
     count = 1 if net.skip == 0.0 else 2
     count *= M.shape[1] if net.relevance == "per-output" else 1
-    announced = memory.bytes_needed(n, count)
+    announced = bytes_needed(n, count)
     if net.relevance != "equal" and net.tune == "reml":
-        announced = max(announced, memory.bytes_to_learn(n, depth=1))
+        announced = max(announced, bytes_to_learn(n, depth=1))
     # beside n^2 terms: rows, targets, the grid of the criterion, and chunks of the kernel
     assert peak <= announced + 8 * n * 400
-    assert small or memory.bytes_needed(n, 2) <= 5 * 8 * n * n
+    assert small or bytes_needed(n, 2) <= 5 * 8 * n * n
 
 
 def test_scikit_learn_checks():

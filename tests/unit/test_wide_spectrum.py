@@ -5,10 +5,9 @@ import pytest
 from scipy.linalg import expm
 
 from debinet.learners.moments import column_moments
-from debinet.learners.spectral.filters import FILTERS
 from debinet.learners.spectral.full import decompose
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.spectral.spectrum import FILTERS
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 
 # Number of rows up to which a decomposition is not made in place.
 both_ways = pytest.mark.parametrize("small", [1500, 0], ids=["copied", "in place"])

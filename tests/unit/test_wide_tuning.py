@@ -8,8 +8,8 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
-from debinet.learners.spectral.filters import FILTERS
 from debinet.learners.spectral.full import decompose
+from debinet.learners.spectral.spectrum import FILTERS
 from debinet.learners.spectral.tuning import CRITERIA, gcv, loo, reml, time_grid, tune
 
 N = 30
