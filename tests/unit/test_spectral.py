@@ -1,5 +1,7 @@
 """The algebra of spectra: dense matrices, real refits, and one spectrum against the other."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ from debinet.learners.spectral.summed import column_products, decompose_sums
 from debinet.learners.spectral.tuning import gcv, reml, tune_columns
 from debinet.learners.wide import WideNet
 
-N, M, WIDTH = 60, 9, 6  # rows, features, and those of them that are not linear
+N, M, LINEAR = 60, 9, 3  # rows, features, and those of them that are linear, the last ones
 SKIP = 3.0
 TIME = 0.7
 
@@ -33,7 +35,7 @@ def draw(weighted=True):
 
 
 def scaled(F):
-    return F * np.r_[np.ones(WIDTH), np.full(M - WIDTH, np.sqrt(SKIP))]
+    return F * np.r_[np.ones(F.shape[1] - LINEAR), np.full(LINEAR, np.sqrt(SKIP))]
 
 
 def unpenalized(count):
@@ -74,29 +76,23 @@ def lowrank_spectrum(F, C, root):
     weighted = root[:, None] * F
     left = weighted - basis @ (basis.T @ weighted)
     size = float((weighted**2).sum())
-    return decompose_features(left, WIDTH, (SKIP,), basis, size)[0]
+    return decompose_features(left, F.shape[1] - LINEAR, (SKIP,), basis, size)[0]
 
 
 MAKE = {
     "full, in place": full_spectrum,
-    "full, copied": lambda F, C, root: full_spectrum(F, C, root, small=N),
+    "full, copied": partial(full_spectrum, small=N),
     "low rank": lowrank_spectrum,
-    "low rank, through rows": lambda F, C, root: lowrank_spectrum(F, C, root),
+    "low rank, through rows": lowrank_spectrum,
 }
 
 
-def case(kind, columns=3):
+def case(kind, columns):
     """Return features, free columns, root weights, targets and a spectrum."""
     F, root, y = draw()
-    if kind == "low rank, through rows":  # more features than rows
-        F = np.column_stack([np.random.default_rng(2).normal(size=(N, N)) / 8, F[:, WIDTH:]])
-        C = unpenalized(columns)
-        basis = np.linalg.qr(root[:, None] * C)[0]
-        weighted = root[:, None] * F
-        left = weighted - basis @ (basis.T @ weighted)
-        spectrum = decompose_features(left, N, (SKIP,), basis, float((weighted**2).sum()))[0]
-        return F * np.r_[np.ones(N), np.full(M - WIDTH, np.sqrt(SKIP))], C, root, y, spectrum
     C = unpenalized(columns)
+    if kind == "low rank, through rows":  # more features than rows
+        F = np.column_stack([np.random.default_rng(2).normal(size=(N, N)) / 8, F])
     return scaled(F), C, root, y, MAKE[kind](F, C, root)
 
 
@@ -165,7 +161,7 @@ class Seen:
                 [F, np.ones(N), self.moments.standardize(targets)]
             )
             G = np.stack([self.rows[f.test].T @ self.rows[f.test] for f in folds])
-            self.spectrum = decompose_sums(G, N, WIDTH, M, (SKIP,))[0]
+            self.spectrum = decompose_sums(G, N, M - LINEAR, M, (SKIP,))[0]
             self.blocks = ()
 
     @property
