@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -50,8 +51,12 @@ def over_statsmodels(n: int = 2000, m: int = 21, p: int = 3) -> dict[str, float]
     folds = leave_one_out(n)
     found: dict[str, float] = {}
     for name, (smoother, kind) in SMOOTHERS.items():
-        ours = median(seconds(lambda s=smoother: s().heldout(Z, M, folds)) for _ in range(REPEATS))
-        per_feature = seconds(lambda s=smoother: s(per_feature=True).heldout(Z, M, folds))
+
+        def held(make: Any = smoother, **options: Any) -> object:
+            return make(**options).prepare(Z, M).hold_out(M, folds)
+
+        ours = median(seconds(held) for _ in range(REPEATS))
+        per_feature = seconds(lambda work=held: work(per_feature=True))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of statsmodels' own code
             one = seconds(
@@ -76,7 +81,7 @@ def over_rows(n: int = 10_000, m: int = 2, p: int = 10) -> dict[str, float]:
     for name, (smoother, _) in SMOOTHERS.items():
         found[f"{name}_seconds"] = seconds(lambda s=smoother: s().fit(Z, M))
         tracemalloc.start()
-        smoother(1.0).heldout(Z, M, leave_one_out(n))
+        smoother(1.0).prepare(Z, M).hold_out(M, leave_one_out(n))
         found[f"{name}_peak_megabytes"] = tracemalloc.get_traced_memory()[1] / 1e6
         tracemalloc.stop()
     return found

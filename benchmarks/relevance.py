@@ -9,8 +9,7 @@ import numpy as np
 
 import debinet as dn
 from debinet.learners.moments import column_moments
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 
 
 def learning(n: int = 1000, p: int = 20, repeats: int = 3) -> dict[str, float]:

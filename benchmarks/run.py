@@ -134,12 +134,9 @@ def wide_and_eigh(n: int = 4000, p: int = 50, outputs: int = 20) -> dict[str, fl
         one = seconds(lambda: eigh(kernel.copy(), driver="evd", check_finite=False))
         for name, skip in (("fixed", 10.0), ("auto", "auto")):
             work = dn.WideNet(skip=skip, relevance="equal")
-            found[name].append(seconds(lambda net=work: net.heldout(Z, M, folds)) / one)
-    peak = _peak_doubles(
-        lambda: dn.WideNet(skip=10.0, relevance="equal").heldout(
-            Z[:2000], M[:2000], leave_one_out(2000)
-        )
-    )
+            found[name].append(seconds(lambda net=work: net.prepare(Z, M).hold_out(M, folds)) / one)
+    few, net = leave_one_out(2000), dn.WideNet(skip=10.0, relevance="equal")
+    peak = _peak_doubles(lambda: net.prepare(Z[:2000], M[:2000]).hold_out(M[:2000], few))
     return {
         "skip_fixed_ratio": median(found["fixed"]),
         "skip_auto_ratio": median(found["auto"]),

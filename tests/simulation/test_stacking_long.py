@@ -49,7 +49,7 @@ def errors(design, seed):
     folds = k_folds(500, 5, np.random.default_rng(seed))
     learners = [*members(), dn.stack(members())]
     return [
-        ((cross_fit(one, Z, M, folds, seed=seed).predict(new) - expected) ** 2).mean(axis=0)
+        ((cross_fit(one, Z, M, folds, seed=seed).average.predict(new) - expected) ** 2).mean(axis=0)
         for one in learners
     ]
 

@@ -24,9 +24,11 @@ from debinet.data.crossfit import make_folds
 from debinet.data.folds import leave_one_out, no_folds
 from debinet.exceptions import LearnerError, OptionError
 from debinet.learners.adapter import fit_learner, separable, takes_many_outputs, weight_arguments
+from debinet.learners.closed_form import ClosedForm
 from debinet.learners.crossfitting import cross_fit
 from debinet.learners.mean import MeanLearner
 from debinet.learners.named import resolve_learner
+from debinet.protocols import HeldOut
 
 N = 50
 
@@ -205,7 +207,7 @@ def test_the_closed_form_of_the_mean_equals_refits(data, weighted, crossfit):
         w = None if weights is None else weights[train]
         expected = np.average(M[train], axis=0, weights=w)
         np.testing.assert_allclose(closed.predictions[block.test], [expected] * len(block.test))
-    assert len(closed.fits) == 1
+    assert len(closed.models) == 1
 
 
 def test_failures_name_the_learner(data):
@@ -224,14 +226,14 @@ def test_failures_name_the_learner(data):
             return np.zeros((len(Z), 2))
 
     class Dishonest(MeanLearner):
-        def heldout(self, Z, M, folds, sample_weight=None):
-            return np.zeros(3)
+        def prepare(self, Z, M, weights=None):
+            return ClosedForm(lambda M, folds: HeldOut(np.zeros(3), (self,)))
 
     for learner, text in [
         (Failing(), "RuntimeError: no"),
         (Nan([]), "NaN"),
         (Narrow([]), "shape"),
-        (Dishonest(), "heldout"),
+        (Dishonest(), "prepare"),
     ]:
         with pytest.raises(LearnerError, match=text):
             cross_fit(learner, Z, M, leave_one_out(N), seed=0)

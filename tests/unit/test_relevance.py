@@ -10,12 +10,14 @@ from debinet.data.folds import leave_one_out
 from debinet.exceptions import OptionError
 from debinet.learners.moments import column_moments
 from debinet.learners.wide import relevance as module
-from debinet.learners.wide.inputs import one_hot_blocks
-from debinet.learners.wide.interactions import missed_pair
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
-from debinet.learners.wide.likelihood import Problem, look
-from debinet.learners.wide.relevance import learn_relevance, without_tails
-from debinet.learners.wide.sensitivity import forward, pull_back
+from debinet.learners.wide.kernels import Architecture, forward, kernel_matrix, pull_back
+from debinet.learners.wide.likelihood import ScaleProblem, evaluate
+from debinet.learners.wide.relevance import (
+    learn_relevance,
+    missed_pair,
+    one_hot_blocks,
+    without_tails,
+)
 
 N = 60
 
@@ -28,7 +30,7 @@ def problem(architecture=None, seed=0):
     M = np.column_stack([np.sin(2 * Z[:, 0]), np.abs(Z[:, 1])]) + 0.3 * rng.normal(size=(N, 2))
     root = np.sqrt(rng.uniform(0.5, 2, N))
     groups = np.arange(5)
-    return Problem(Z, M, root, groups, architecture or Architecture()).of(np.arange(N))
+    return ScaleProblem(Z, M, root, groups, architecture or Architecture()).of(np.arange(N))
 
 
 ARCHITECTURES = [
@@ -68,10 +70,10 @@ def test_the_kernel_is_pulled_back_to_the_inputs(architecture):
 def test_the_gradient_of_the_criterion(architecture):
     made = problem(architecture)
     theta = np.random.default_rng(2).normal(size=6) * 0.3
-    gradient = look(theta, made).gradient()
+    gradient = evaluate(theta, made).gradient()
     for j in range(6):
         step = 1e-4 * np.eye(6)[j]
-        numerical = (look(theta + step, made).value - look(theta - step, made).value) / 2e-4
+        numerical = (evaluate(theta + step, made).value - evaluate(theta - step, made).value) / 2e-4
         # the penalties are found to 1e-5, which their own optimum forgives
         assert gradient[j] == pytest.approx(numerical, abs=1e-4 * np.abs(gradient).max())
 
@@ -79,7 +81,7 @@ def test_the_gradient_of_the_criterion(architecture):
 def test_rows_that_are_equal_do_no_harm():
     made = problem()
     rows = np.r_[np.arange(N), 0, 0, 1]
-    point = look(np.zeros(6), made.of(rows))
+    point = evaluate(np.zeros(6), made.of(rows))
     assert np.isfinite(point.value)
     assert np.isfinite(point.gradient()).all()
 
@@ -153,8 +155,8 @@ def test_weights_of_zero_are_as_good_as_absent():
 
 def test_heldout_is_exact_at_the_scales_of_all_rows():
     Z, M = sparse(60, 3)
-    net = dn.WideNet(relevance="learned", skip=1.0)
-    found = net.heldout(Z, M, leave_one_out(60))
+    held = dn.WideNet(relevance="learned", skip=1.0).prepare(Z, M).hold_out(M, leave_one_out(60))
+    found, net = held.predictions, held.models[0]
     moments = column_moments(Z, np.ones(60))
     X = np.column_stack([moments.standardize(Z) * net.relevance_ / np.sqrt(3), np.ones(60)])
     K = kernel_matrix(X, X, Architecture(), 1.0)
@@ -178,7 +180,7 @@ def test_scales_are_learned_once_for_all_steps(monkeypatch):
     model = dn.PartiallyLinear(list(data.truth.index), learner).fit(data.X, data.y)
     assert calls == [1 + data.truth.size]
     assert list(model.relevance_.index) == [c for c in data.X if c.startswith("z")]
-    means = model._means[0]
+    means = model._fitted.means[0]
     joint, g = (part.fits[0].models[0] for part in (means.joint, means.g))
     np.testing.assert_array_equal(joint.relevance_, g.relevance_)
 
@@ -243,11 +245,11 @@ def test_few_rows_are_learned_from_in_one_go(monkeypatch):
 def test_leave_one_out_errors_are_those_of_the_network():
     made = problem()
     theta = np.zeros(6)
-    errors = look(theta, made).heldout_errors(made.M)
+    errors = evaluate(theta, made).heldout_errors(made.M)
     X = np.column_stack([made.Z / np.sqrt(5), np.ones(N)])
     K = kernel_matrix(X, X, Architecture(), 1.0) * np.outer(made.root_weight, made.root_weight)
     u = made.root_weight / np.linalg.norm(made.root_weight)
-    time = look(theta, made).time
+    time = evaluate(theta, made).time
     for j in range(2):
         Q = np.linalg.inv(K + np.eye(N) / time[j])
         Q -= np.outer(Q @ u, u @ Q) / (u @ Q @ u)
@@ -311,14 +313,15 @@ def test_every_output_may_have_its_own():
     assert net.relevance_.shape == (4, 2)
     assert net.relevance_.argmax(axis=0).tolist() == [0, 1]
     folds = leave_one_out(150)
-    together = dn.WideNet(relevance="per-output")
-    heldout = together.heldout(Z, M, folds)
+    heldout = dn.WideNet(relevance="per-output").prepare(Z, M).hold_out(M, folds).predictions
     for j in range(2):
         alone = dn.WideNet(relevance="learned").fit(Z, M[:, j])
         # a search ends where rounding says, to eight digits or so
         np.testing.assert_allclose(net.relevance_[:, j], alone.relevance_, rtol=1e-6)
         np.testing.assert_allclose(net.predict(Z)[:, j], alone.predict(Z), atol=1e-6)
-        np.testing.assert_allclose(heldout[:, j], alone.heldout(Z, M[:, j], folds), atol=1e-6)
+        one = M[:, [j]]
+        expected = alone.prepare(Z, one).hold_out(one, folds).predictions
+        np.testing.assert_allclose(heldout[:, [j]], expected, atol=1e-6)
         path, own = alone.stopping_path(), net.stopping_path()
         np.testing.assert_allclose(own.criterion[:, [j]], path.criterion, rtol=1e-6)
         for name in ("penalty_", "skip_", "noise_variance_", "dof_"):

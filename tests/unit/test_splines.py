@@ -20,7 +20,7 @@ def data(n=150, p=3, seed=0):
 
 def by_hand(fitted, Z, M, j, train, new, weight=None):
     """Ridge regression on the features of all rows, with an intercept, for output j."""
-    F = fitted._predictor.feature_map(Z)
+    F = fitted._predictor.parts[0].feature_map(Z)
     F = F * np.r_[np.ones(F.shape[1] - Z.shape[1]), np.full(Z.shape[1], fitted.skip_[j] ** 0.5)]
     w = np.ones(len(Z)) if weight is None else weight
     X = np.column_stack([np.ones(len(Z)), F])
@@ -38,7 +38,7 @@ def test_is_the_p_spline_of_eilers_and_marx():
     z = np.r_[[-2.0] * 3, rng.uniform(-2, 2, size=200), [2.0] * 3]
     y = np.sin(2 * z) + 0.3 * rng.normal(size=206)
     fitted = dn.SplineSmoother(12, skip=1e5).fit(z[:, None], y)
-    curves = fitted._predictor.feature_map
+    curves = fitted._predictor.parts[0].feature_map
     standard = (z - z.mean()) / z.std()
     knots = np.linspace(*np.quantile(standard, [0.005, 0.995]), 12)[:, None]
     B = SplineTransformer(knots=knots, degree=3, extrapolation="constant").fit_transform(
@@ -58,10 +58,11 @@ def test_predictions_and_held_out_predictions_are_those_of_refits(tune, n):
     Z, M = data(n)
     rng = np.random.default_rng(0)
     weight = rng.uniform(0.5, 2, size=n)
-    smoother = dn.SplineSmoother(tune=tune)
+    prepared = dn.SplineSmoother(tune=tune).prepare(Z, M, weight)
     everything = np.arange(n)
     for folds in (k_folds(n, 5, rng), leave_one_out(n)):
-        held = smoother.heldout(Z, M, folds, weight)
+        found = prepared.hold_out(M, folds)
+        held, smoother = found.predictions, found.models[0]
         for j in range(2):
             whole = by_hand(smoother, Z, M, j, everything, everything, weight)
             scale = M[:, j].std()
@@ -105,7 +106,9 @@ def test_columns_of_two_values_and_constants():
     Z = np.column_stack([rng.integers(0, 2, n), rare, np.ones(n), rng.normal(size=n)]).astype(float)
     y = Z[:, 0] + Z[:, 3] ** 2 + 0.1 * rng.normal(size=n)
     smoother = dn.SplineSmoother().fit(Z, y)
-    np.testing.assert_array_equal(smoother._predictor.feature_map.scale[:3], 0)  # lines only
+    np.testing.assert_array_equal(
+        smoother._predictor.parts[0].feature_map.scale[:3], 0
+    )  # lines only
     assert np.mean((smoother.predict(Z) - y) ** 2) < 0.05
     assert np.isfinite(smoother.predict(Z + 3)).all()
 

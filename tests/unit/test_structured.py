@@ -9,8 +9,10 @@ from sklearn.linear_model import LinearRegression
 import debinet as dn
 from debinet.exceptions import CovarianceError, OptionError
 from debinet.learners.moments import column_moments
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.spectral.full import decompose
+from debinet.learners.wide import view
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
+from reachable import largest_array
 
 N = 80
 
@@ -144,24 +146,22 @@ def test_a_fitted_model_keeps_no_decomposition(data):
     import pickle
 
     X, y, names = data
-    model = dn.PartiallyLinear(names, crossfit=(3, 2), random_state=0).fit(X, y)
-    for means in model._means:
-        assert means.joint.fits[0].models[0]._factorization is None
-        assert means.g.fits[0].models[0]._factorization is None
+    for learner in ("wide", dn.WideNet(relevance="per-output")):
+        model = dn.PartiallyLinear(names, learner, crossfit=(3, 2), random_state=0).fit(X, y)
+        assert largest_array(model) < N * (N - 1)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 def test_decompositions_are_shared_by_all_steps(data, monkeypatch):
-    """One factorization serves [y, D], the mixed model and both rounds for g."""
-    from debinet.learners.wide import wide_net
-
+    """One per skip weight serves [y, D], the mixed model, both rounds for g and repetitions."""
     calls = []
-    real = wide_net.factorize
-    monkeypatch.setattr(wide_net, "factorize", lambda *a, **k: calls.append(1) or real(*a, **k))
+    monkeypatch.setattr(view, "decompose", lambda *a: calls.append(1) or decompose(*a))
     X, y, names = data
-    dn.PartiallyLinear(names).fit(X, y)
-    assert len(calls) == 1
+    for crossfit in ("auto", (3, 4), None):
+        calls.clear()
+        dn.PartiallyLinear(names, crossfit=crossfit, random_state=0).fit(X, y)
+        assert len(calls) == 2
 
 
 def test_the_smoother_covariance_does_not_depend_on_the_unit_of_the_weights(data):

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from debinet.learners.moments import column_moments
-from debinet.learners.tangent.factorization import factorize
 from debinet.learners.tangent.features import HiddenUnits, Units, draw_directions
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.tangent.view import view_features
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 
 
 def second_layer(Z, moments):
@@ -51,7 +50,7 @@ def test_decompositions_rebuild_the_kernel(n, weighted):
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(n, 2))
     weight = rng.uniform(0.5, 2, n) if weighted else np.ones(n)
-    made = factorize(Z, weight, Units(40, 0), (0.0, 10.0), b"")
+    made = view_features(Z, weight, Units(40, 0), (0.0, 10.0))
     phi = made.feature_map(Z)
     centred = np.sqrt(weight)[:, None] * (phi - np.average(phi, axis=0, weights=weight))
     for spectrum in made.spectra:
@@ -63,5 +62,5 @@ def test_decompositions_rebuild_the_kernel(n, weighted):
         # of directions at the edge of rounding, only the product with their eigenvalue is known
         np.testing.assert_allclose((U.T @ U - np.eye(w.size)) * w, 0, atol=1e-11 * w[-1])
         np.testing.assert_allclose((centred @ spectrum.basis - U) * w, 0, atol=1e-11 * w[-1])
-        np.testing.assert_allclose((made.u @ U) * w, 0, atol=1e-11 * w[-1])
+        np.testing.assert_allclose((spectrum.C.T @ U) * w, 0, atol=1e-11 * w[-1])
         assert w.size <= min(n - 1, 42)

@@ -6,7 +6,7 @@ import pytest
 from debinet.data.folds import Fold, Folds, k_folds, leave_one_out, no_folds
 from debinet.exceptions import FoldError, LengthError
 from debinet.learners.tangent import TangentNet
-from debinet.protocols import SmootherLearner
+from debinet.protocols import PreparedLearner
 
 N = 60
 
@@ -39,9 +39,15 @@ def partition(kind):
     return leave_one_out(N, rng.permutation(sizes)[:, None])
 
 
+def hold_out(net, Z, M, folds, weight=None):
+    """Return held-out predictions and the model of all rows."""
+    held = net.prepare(Z, M, weight).hold_out(M, folds)
+    return held.predictions, held.models[0]
+
+
 def refit(net, Z, M, weight, train, test):
     """Ridge by the normal equations, intercept included: only the features are the library's."""
-    phi = net._predictor.feature_map(Z)
+    phi = net._predictor.parts[0].feature_map(Z)
     out = np.empty((len(test), M.shape[1]))
     for j in range(M.shape[1]):
         scale = np.r_[np.ones(net.width), np.full(Z.shape[1], np.sqrt(net.skip_[j]))]
@@ -66,8 +72,7 @@ def test_equals_real_refits(kind, weighted, width):
     Z, M = data()
     folds, weight = partition(kind), weights(weighted)
     # With seed 0 a penalty of 7e-9 is chosen, at which normal equations are no reference.
-    net = TangentNet(width=width, random_state=1)
-    ours = net.heldout(Z, M, folds, weight)
+    ours, net = hold_out(TangentNet(width=width, random_state=1), Z, M, folds, weight)
     full = np.ones(N) if weight is None else weight
     theirs = np.empty_like(ours)
     for fold in folds:
@@ -87,38 +92,49 @@ def test_the_adjoint_is_the_transpose(kind, weighted):
     weight = weights(weighted)
     folds = no_folds(N) if kind == "none" else partition(kind)
     net = TangentNet(width=20, random_state=0)
-    assert isinstance(net, SmootherLearner)
+    assert isinstance(net, PreparedLearner)
     X = np.random.default_rng(5).normal(size=(N, 2))
     X[(np.ones(N) if weight is None else weight) == 0] = 0.0
-    m = M[:, 0]
-    fitted = (
-        net.fit(Z, m, weight).predict(Z) if kind == "none" else net.heldout(Z, m, folds, weight)
+    m = M[:, :1]
+    prepared = net.prepare(Z, m, weight)
+    held = prepared.hold_out(m, folds)
+    fitted = net.fit(Z, m, weight).predict(Z) if kind == "none" else held.predictions
+    np.testing.assert_allclose(
+        prepared.adjoint(X, folds, held).T @ m, X.T @ (m - fitted), rtol=1e-9
     )
-    np.testing.assert_allclose(net.heldout_adjoint(X, folds).T @ m, X.T @ (m - fitted), rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", ["equal", "some zero"])
+def test_without_folds_predictions_are_those_of_the_fit(weighted):
+    Z, M = data()
+    net = TangentNet(width=20, random_state=0)
+    ours, net = hold_out(net, Z, M, no_folds(N), weights(weighted))
+    np.testing.assert_allclose(ours / M.std(axis=0), net.predict(Z) / M.std(axis=0), atol=1e-8)
 
 
 def test_nothing_learned_is_the_mean_of_the_others():
     M = np.random.default_rng(0).normal(size=(N, 1))
     net = TangentNet(width=10, random_state=0)
-    ours = net.heldout(np.ones((N, 2)), M, leave_one_out(N))
+    ours, net = hold_out(net, np.ones((N, 2)), M, leave_one_out(N))
     assert np.isinf(net.penalty_[0])
     np.testing.assert_allclose(ours, (M.sum() - M) / (N - 1), rtol=1e-10)
 
 
-def test_shape_follows_the_targets():
+def test_predictions_have_two_dimensions():
     Z, M = data()
-    net = TangentNet(width=10, random_state=0)
-    assert net.heldout(Z, M[:, 0], leave_one_out(N)).shape == (N,)
-    assert net.heldout(Z, M[:, :1], leave_one_out(N)).shape == (N, 1)
+    prepared = TangentNet(width=10, random_state=0).prepare(Z, M[:, 0])
+    held = prepared.hold_out(M[:, :1], leave_one_out(N))
+    assert held.predictions.shape == held.models[0].predict(Z).shape == (N, 1)
 
 
 def test_folds_that_have_no_closed_form_are_refused():
     Z, M = data()
-    net = TangentNet(width=10, random_state=0)
+    prepared = TangentNet(width=10, random_state=0).prepare(Z, M)
+    rows = np.arange(N)
     with pytest.raises(LengthError, match="folds of 60 rows"):
-        net.heldout(Z, M, leave_one_out(N - 1))
+        prepared.hold_out(M, leave_one_out(N - 1))
     with pytest.raises(FoldError, match="all other rows"):
-        net.heldout(Z, M, no_folds(N))
+        prepared.hold_out(M, leave_one_out(N, np.column_stack([rows % 5, rows // 12])))
     everything = Folds(N, (Fold(np.arange(N), np.arange(N)),), "one fold")
     with pytest.raises(FoldError, match="left to train on"):
-        net.heldout(Z, M, everything)
+        prepared.hold_out(M, everything)

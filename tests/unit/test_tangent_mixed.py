@@ -5,11 +5,13 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import debinet as dn
+from debinet.learners.spectral.spectrum import RIDGE
 from debinet.learners.tangent import TangentNet
-from debinet.learners.tangent import feature_net as module
-from debinet.learners.tangent.factorization import factorize
+from debinet.learners.tangent import feature_learner as module
+from debinet.learners.tangent.feature_learner import CRITERIA
 from debinet.learners.tangent.features import Units
-from debinet.learners.tangent.tuning import CRITERIA, project
+from debinet.learners.tangent.view import view_features
+from reachable import largest_array
 
 N = 80
 
@@ -21,7 +23,7 @@ def data():
 
 
 def dense_kernel(net, Z, skip):
-    phi = net._predictor.feature_map(Z)
+    phi = net._predictor.parts[0].feature_map(Z)
     return phi[:, : net.width] @ phi[:, : net.width].T + skip * (
         phi[:, net.width :] @ phi[:, net.width :].T
     )
@@ -76,15 +78,16 @@ def test_criteria_equal_dense_matrices():
     """REML differences and GCV at three penalties, of a target with energy beyond the features."""
     rng = np.random.default_rng(3)
     Z, y, one = rng.normal(size=(N, 3)), rng.normal(size=N), np.ones(N)
-    made = factorize(Z, one, Units(30, 0), (10.0,), b"")
+    made = view_features(Z, one, Units(30, 0), (10.0,))
     spectrum = made.spectra[0]
-    projected = project(spectrum.w, spectrum.U, (y - y.mean())[:, None])
+    projected = spectrum.project((y - y.mean())[:, None])
     phi = made.feature_map(Z) * np.r_[np.ones(30), np.full(3, np.sqrt(10.0))]
     K, times = phi @ phi.T, np.array([0.01, 1.0, 100.0])
     dense = [restricted(K, one[:, None], y, one, -np.log(t))[0] for t in times]
-    ours = CRITERIA["reml"](projected)(times[:, None])[:, 0]
+    ours = CRITERIA["reml"](spectrum, projected, RIDGE)(times[:, None])[:, 0]
     np.testing.assert_allclose(np.diff(ours), np.diff(dense), rtol=1e-8)
-    for t, value in zip(times, CRITERIA["gcv"](projected)(times[:, None])[:, 0], strict=True):
+    values = CRITERIA["gcv"](spectrum, projected, RIDGE)(times[:, None])[:, 0]
+    for t, value in zip(times, values, strict=True):
         H = np.linalg.inv(np.eye(N) + t * K)
         left = H - np.outer(H.sum(axis=1), H.sum(axis=0)) / H.sum()
         np.testing.assert_allclose(
@@ -111,7 +114,7 @@ def test_gls_equals_dense_matrices(data, width, weighted):
     w = some_weights(weighted)
     Z, D = X.drop(columns=names).to_numpy(), X[names].to_numpy()
     net = TangentNet(width=width, skip=10.0, random_state=0).fit(Z, y, w)
-    pilot = net.gls(Z, y, D, w)
+    pilot = net.prepare(Z, y, w).gls(y.to_numpy(), D)
     F = np.column_stack([np.ones(N), D])
     _, coef = most_likely(dense_kernel(net, Z, 10.0), F, y.to_numpy(), w)
     spread = np.linalg.norm(pilot.rows, axis=0)
@@ -137,23 +140,31 @@ def test_the_influence_of_y_gives_the_coefficients(data, crossfit, weighted):
             regression.influence.T @ X[names].to_numpy(), np.eye(2), atol=1e-8
         )
     assert np.isfinite(model.result_.with_vcov("full").vcov).all(axis=None)
-    for means in model._means:
-        assert means.joint.fits[0].models[0]._factorization is None
+    # of 43 features and 80 rows, one decomposition has (80 - 5) x 43 numbers at least
+    assert largest_array(model) < 75 * 43
 
 
-def test_one_decomposition_serves_all_steps(data, monkeypatch):
+@pytest.mark.parametrize("method", ["structured", "gls"])
+@pytest.mark.parametrize(
+    ("random_state", "crossfit", "decompositions"),
+    # units without a seed of their own are drawn anew for every repetition
+    [(None, "loo", 1), (None, (4, 3), 3), (0, (4, 3), 1)],
+)
+def test_one_decomposition_serves_all_steps(
+    data, monkeypatch, method, random_state, crossfit, decompositions
+):
     calls = []
-    real = module.factorize
-    monkeypatch.setattr(module, "factorize", lambda *a: calls.append(1) or real(*a))
+    monkeypatch.setattr(module, "view_features", lambda *a: calls.append(1) or view_features(*a))
     X, y, names = data
-    for method in ("structured", "gls"):
-        dn.PartiallyLinear(names, TangentNet(width=40), method=method, random_state=0).fit(X, y)
-    assert len(calls) == 2
+    net = TangentNet(width=40, random_state=random_state)
+    dn.PartiallyLinear(names, net, method=method, crossfit=crossfit, random_state=0).fit(X, y)
+    assert len(calls) == decompositions
 
 
 def test_scales_of_the_mixed_model_do_not_matter(data):
     X, y, names = data
     Z, D, y = X.drop(columns=names).to_numpy(), X[names].to_numpy(), y.to_numpy()
     net = TangentNet(width=40, random_state=0)
-    plain, scaled = net.gls(Z, y, D), net.gls(Z, 1e6 * y + 5, D * [1e-3, 1e3] + 7)
+    prepared = net.prepare(Z, y)
+    plain, scaled = prepared.gls(y, D), prepared.gls(1e6 * y + 5, D * [1e-3, 1e3] + 7)
     np.testing.assert_allclose(scaled.coef, 1e6 * plain.coef / [1e-3, 1e3], rtol=1e-6)

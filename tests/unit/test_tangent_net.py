@@ -1,6 +1,5 @@
 """TangentNet as an estimator: accuracy, options, memory, errors, scikit-learn's rules."""
 
-import copy
 import pickle
 import tracemalloc
 
@@ -11,7 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-from debinet.data.folds import leave_one_out
+from debinet.data import free_memory
+from debinet.data.folds import k_folds, leave_one_out
 from debinet.exceptions import (
     InputError,
     LengthError,
@@ -19,8 +19,7 @@ from debinet.exceptions import (
     OptionError,
     TooFewRowsError,
 )
-from debinet.learners.tangent import TangentNet, memory
-from debinet.learners.tangent import feature_net as module
+from debinet.learners.tangent import TangentNet, feature_learner, view
 from debinet.learners.wide import WideNet
 from debinet.testing import check_learner
 
@@ -111,8 +110,12 @@ def test_seeds():
     np.testing.assert_array_equal(small().fit(Z, M).predict(Z), small().fit(Z, M).predict(Z))
     assert not np.allclose(small().fit(Z, M).predict(Z), small(random_state=1).fit(Z, M).predict(Z))
     free = small(random_state=None)
-    assert np.isfinite(free.heldout(Z, M, leave_one_out(80))).all()
+    assert np.isfinite(free.prepare(Z, M).hold_out(M, leave_one_out(80)).predictions).all()
     assert free.random_state is None
+    # a generator is drawn from once in a fit, as its number would be
+    seed = int(np.random.default_rng(5).integers(2**32))
+    drawn = small(random_state=np.random.default_rng(5)).fit(Z, M)
+    np.testing.assert_array_equal(drawn.predict(Z), small(random_state=seed).fit(Z, M).predict(Z))
 
 
 def test_clone_and_pickle():
@@ -123,29 +126,32 @@ def test_clone_and_pickle():
     assert len(text) < 8 * 300 * 60  # one decomposition alone would be this
     again = pickle.loads(text)
     np.testing.assert_array_equal(again.predict(Z), net.predict(Z))
-    with pytest.raises(OptionError, match="in this process"):
-        again.heldout_adjoint(np.ones((300, 1)), leave_one_out(300))
     again.fit(Z, M)
+    held = net.prepare(Z, M).hold_out(M, leave_one_out(300))
+    assert len(pickle.dumps(held.models)) < 8 * 300 * 60
 
 
 def test_same_rows_are_decomposed_once(monkeypatch):
     calls = []
-    real = module.factorize
-    monkeypatch.setattr(module, "factorize", lambda *a: calls.append(1) or real(*a))
+    real = view.view_features
+    monkeypatch.setattr(feature_learner, "view_features", lambda *a: calls.append(1) or real(*a))
     Z, M = data()
-    net = small().fit(Z, M)
-    net.heldout(Z, M[:, ::-1], leave_one_out(80))
-    copy.copy(net).set_params(tune="gcv").fit(Z, M)
+    net = small()
+    prepared = net.prepare(Z, M)
+    for folds in (leave_one_out(80), k_folds(80, 5, np.random.default_rng(0))):
+        held = prepared.hold_out(M[:, ::-1], folds)
+        prepared.diagnostics(held)
+        prepared.adjoint(Z[:, :2], folds, prepared.hold_out(M[:, :1], folds))
+    prepared.gls(M[:, 0], M[:, 1:])
     assert len(calls) == 1
+    np.testing.assert_array_equal(held.models[0].predict(Z), small().fit(Z, M[:, ::-1]).predict(Z))
     net.set_params(width=50).fit(Z, M)
     net.set_params(random_state=1).fit(Z, M)
     net.fit(Z, M, np.linspace(1, 2, 80))
     Z[0] += 1.0  # changed in place
     net.fit(Z, M)
-    assert len(calls) == 5
-    net.forget()
-    net.fit(Z, M)
-    assert len(calls) == 6
+    fresh = small(width=50, random_state=1).fit(Z, M)
+    np.testing.assert_array_equal(net.predict(Z), fresh.predict(Z))
 
 
 @pytest.mark.parametrize(
@@ -178,18 +184,20 @@ def test_bad_input_is_refused_with_typed_errors():
         small().fit(Z, M, np.ones(3))
     with pytest.raises(TooFewRowsError, match="2 rows"):
         small().fit(Z, M, np.eye(80)[0])
+    folds, prepared = leave_one_out(80), small().prepare(Z, M)
+    held = prepared.hold_out(M, folds)
     with pytest.raises(OptionError, match="one target"):
-        small().fit(Z, M).heldout_adjoint(np.ones((80, 1)), leave_one_out(80))
+        prepared.adjoint(np.ones((80, 1)), folds, held)
 
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch):
     Z, M = data()
-    enough = memory.bytes_needed(80, 64, 2)
-    monkeypatch.setattr(memory, "bytes_available", lambda: enough - 1)
+    enough = view.bytes_needed(80, 64, 2)
+    monkeypatch.setattr(free_memory, "bytes_available", lambda: enough - 1)
     with pytest.raises(MemoryLimitError, match="fixed skip"):
         small().fit(Z, M)
     small(skip=0.0).fit(Z, M)
-    monkeypatch.setattr(memory, "bytes_available", lambda: 1000)
+    monkeypatch.setattr(free_memory, "bytes_available", lambda: 1000)
     with pytest.raises(MemoryLimitError, match="fewer hidden units"):
         small(skip=0.0).fit(Z, M)
 
@@ -200,12 +208,12 @@ def test_peak_memory_is_what_was_announced(n, width):
     net = small(width=width)
     tracemalloc.start()
     try:
-        net.heldout(Z, M, leave_one_out(n))
+        net.prepare(Z, M).hold_out(M, leave_one_out(n))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     # beside it: an eighth of the features as a chunk, rows, targets and the grid of the criterion
-    assert peak <= memory.bytes_needed(n, width + 4, 2) + n * width + 8 * (40 * n + 1000 * width)
+    assert peak <= view.bytes_needed(n, width + 4, 2) + n * width + 8 * (40 * n + 1000 * width)
 
 
 def test_serves_as_a_learner():

@@ -5,12 +5,11 @@ import pytest
 from sklearn.linear_model import Ridge
 
 from debinet.data.folds import Fold, Folds, k_folds, leave_one_out, no_folds
-from debinet.exceptions import FoldError, LengthError
+from debinet.exceptions import FoldError, LengthError, OptionError
 from debinet.learners.moments import column_moments
 from debinet.learners.wide import WideNet
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
-from debinet.protocols import HeldoutLearner
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
+from debinet.protocols import PreparedLearner
 
 N = 45
 
@@ -41,6 +40,12 @@ def partition(kind):
         return k_folds(N, 5, rng)
     sizes = np.repeat(np.arange(9), [1, 1, 2, 3, 20, 5, 1, 4, 8])
     return leave_one_out(N, rng.permutation(sizes)[:, None])
+
+
+def hold_out(net, Z, M, folds, weight=None):
+    """Return held-out predictions and the model of all rows."""
+    held = net.prepare(Z, M, weight).hold_out(M, folds)
+    return held.predictions, held.models[0]
 
 
 def refit(net, Z, M, weight, train, test):
@@ -82,8 +87,7 @@ def refit(net, Z, M, weight, train, test):
 def test_equals_real_refits(kind, weighted, name):
     Z, M = data()
     folds, weight = partition(kind), weights(weighted)
-    net = WideNet(filter=name)
-    ours = net.heldout(Z, M, folds, weight)
+    ours, net = hold_out(WideNet(filter=name), Z, M, folds, weight)
     full = np.ones(N) if weight is None else weight
     theirs = np.empty_like(ours)
     for fold in folds:
@@ -105,8 +109,7 @@ def test_equals_real_refits(kind, weighted, name):
 def test_equals_real_refits_for_every_network(options):
     Z, M = data(1)
     folds = partition("groups")
-    net = WideNet(**options)
-    ours = net.heldout(Z, M, folds)
+    ours, net = hold_out(WideNet(**options), Z, M, folds)
     for fold in folds:
         theirs = refit(net, Z, M, np.ones(N), fold.train(N), fold.test)
         np.testing.assert_allclose(
@@ -117,9 +120,8 @@ def test_equals_real_refits_for_every_network(options):
 @pytest.mark.parametrize("name", ["ridge", "flow"])
 def test_nothing_learned_is_the_mean_of_the_others(name):
     # a constant kernel's complement is empty: all rows alike
-    Z, M = np.ones((10, 2)), np.arange(10.0)
-    net = WideNet(filter=name)
-    held = net.heldout(Z, M, leave_one_out(10))
+    Z, M = np.ones((10, 2)), np.arange(10.0)[:, None]
+    held, net = hold_out(WideNet(filter=name), Z, M, leave_one_out(10))
     assert np.isinf(net.penalty_[0])
     np.testing.assert_allclose(held, (M.sum() - M) / 9, rtol=1e-12)
 
@@ -129,9 +131,8 @@ def test_agrees_with_scikit_learns_ridge_on_kernel_features(weighted):
     # K = L L', so ridge with an intercept on the rows of L is the same estimator
     Z, M = data(2)
     weight = np.ones(N) if weighted == "equal" else weights(weighted)
-    net = WideNet()
     folds = partition("5 folds")
-    held = net.heldout(Z, M, folds, weight)
+    held, net = hold_out(WideNet(), Z, M, folds, weight)
     A = encode(Z, column_moments(Z, weight))
     for j in np.flatnonzero(np.isfinite(net.penalty_)):
         K = kernel_matrix(A, A, Architecture(), net.skip_[j])
@@ -148,27 +149,70 @@ def test_agrees_with_scikit_learns_ridge_on_kernel_features(weighted):
         np.testing.assert_allclose(net.predict(Z)[:, j], ridge.predict(L), rtol=1e-7, atol=1e-7)
 
 
-def test_is_a_heldout_learner_and_leaves_a_fit_behind():
+def test_is_a_prepared_learner_and_returns_a_model_of_all_rows():
     Z, M = data()
     net = WideNet()
-    assert isinstance(net, HeldoutLearner)
-    net.heldout(Z, M, partition("loo"))
-    np.testing.assert_array_equal(net.predict(Z), WideNet().fit(Z, M).predict(Z))
+    assert isinstance(net, PreparedLearner)
+    prepared = net.prepare(Z, M)
+    held = prepared.hold_out(M, partition("loo"))
+    fitted = WideNet().fit(Z, M)
+    assert len(held.models) == 1
+    np.testing.assert_array_equal(held.models[0].predict(Z), fitted.predict(Z))
+    for name in ("penalty_", "skip_", "noise_variance_", "dof_", "n_features_in_"):
+        np.testing.assert_array_equal(getattr(held.models[0], name), getattr(fitted, name))
+    found = prepared.diagnostics(held)
+    np.testing.assert_array_equal(found.noise_variance, fitted.noise_variance_)
+    np.testing.assert_array_equal(found.relevance, fitted.relevance_)
+    np.testing.assert_array_equal(found.stopping.value, fitted.stopping_path().criterion)
 
 
-def test_one_output_stays_one_dimensional():
+def test_predictions_have_two_dimensions_for_one_output_too():
     Z, M = data()
-    flat = WideNet().heldout(Z, M[:, 0], partition("loo"))
-    assert flat.shape == (N,)
-    np.testing.assert_allclose(flat, WideNet().heldout(Z, M[:, :1], partition("loo"))[:, 0])
+    prepared = WideNet().prepare(Z, M[:, 0])
+    held = prepared.hold_out(M[:, :1], partition("loo"))
+    assert held.predictions.shape == (N, 1)
+    assert held.models[0].predict(Z).shape == (N, 1)
+    np.testing.assert_array_equal(
+        held.predictions, hold_out(WideNet(), Z, M[:, :1], partition("loo"))[0]
+    )
+
+
+@pytest.mark.parametrize("weighted", ["equal", "some zero"])
+@pytest.mark.parametrize("name", ["ridge", "flow"])
+def test_without_folds_predictions_are_those_of_the_fit(name, weighted):
+    Z, M = data()
+    ours, net = hold_out(WideNet(filter=name), Z, M, no_folds(N), weights(weighted))
+    np.testing.assert_allclose(ours / M.std(axis=0), net.predict(Z) / M.std(axis=0), atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["loo", "5 folds", "groups", "none"])
+@pytest.mark.parametrize("weighted", ["equal", "some zero"])
+@pytest.mark.parametrize("name", ["ridge", "flow"])
+def test_the_adjoint_is_the_transpose(kind, weighted, name):
+    Z, M = data()
+    weight = weights(weighted)
+    folds = no_folds(N) if kind == "none" else partition(kind)
+    prepared = WideNet(filter=name).prepare(Z, M, weight)
+    X = np.random.default_rng(5).normal(size=(N, 2))
+    X[(np.ones(N) if weight is None else weight) == 0] = 0.0
+    held = prepared.hold_out(M[:, :1], folds)
+    np.testing.assert_allclose(
+        prepared.adjoint(X, folds, held).T @ M[:, :1],
+        X.T @ (M[:, :1] - held.predictions),
+        rtol=1e-9,
+    )
+    with pytest.raises(OptionError, match="one target"):
+        prepared.adjoint(X, folds, prepared.hold_out(M, folds))
 
 
 def test_folds_without_a_closed_form_are_refused():
     Z, M = data()
     rows = np.arange(N)
+    prepared = WideNet().prepare(Z, M)
+    two_way = leave_one_out(N, np.column_stack([rows % 5, rows // 9]))
     with pytest.raises(FoldError, match="all other rows"):
-        WideNet().heldout(Z, M, no_folds(N))
+        prepared.hold_out(M, two_way)
     with pytest.raises(FoldError, match="left to train on"):
-        WideNet().heldout(Z, M, Folds(N, (Fold(rows, rows),), "one"))
+        prepared.hold_out(M, Folds(N, (Fold(rows, rows),), "one"))
     with pytest.raises(LengthError):
-        WideNet().heldout(Z, M, leave_one_out(N - 1))
+        prepared.hold_out(M, leave_one_out(N - 1))

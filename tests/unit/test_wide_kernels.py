@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import erf
 
+from debinet.data.free_memory import row_chunks
 from debinet.exceptions import OptionError
 from debinet.learners.moments import column_moments
+from debinet.learners.wide import kernels
 from debinet.learners.wide.activations import ACTIVATIONS, LEAKY_SLOPE
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 
 FUNCTIONS = {
     "relu": (lambda x: np.maximum(x, 0), lambda x: (x > 0).astype(float)),
@@ -164,8 +165,14 @@ def test_skip_adds_the_linear_kernel():
 
 def test_chunks_do_not_show(monkeypatch):
     A = encoded_rows(23, 3)
+    chunks = list(row_chunks(23, 23, size=100))
+    assert len(chunks) > 5
+    np.testing.assert_array_equal(
+        np.concatenate([np.arange(23)[rows] for rows in chunks]), range(23)
+    )
+    monkeypatch.setattr(kernels, "row_chunks", lambda *_: [slice(None)])
     whole = kernel_matrix(A, A, Architecture(2, "erf"), 1.0)
-    monkeypatch.setattr("debinet.learners.wide.kernels._CHUNK", 100)
+    monkeypatch.setattr(kernels, "row_chunks", lambda *_: chunks)
     assert np.array_equal(whole, kernel_matrix(A, A, Architecture(2, "erf"), 1.0))
 
 

@@ -1,9 +1,8 @@
 """The estimator: what it promises to users and to scikit-learn."""
 
-import copy
-import gc
 import pickle
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 from debinet.data import free_memory
-from debinet.data.folds import leave_one_out
+from debinet.data.folds import k_folds, leave_one_out, no_folds
 from debinet.exceptions import (
     DebiNetError,
     InputError,
@@ -22,7 +21,11 @@ from debinet.exceptions import (
     OptionError,
     TooFewRowsError,
 )
-from debinet.learners.wide import WideNet, factorization, memory, spectrum
+from debinet.learners.spectral.full import decompose
+from debinet.learners.wide import WideNet, likelihood, view
+from debinet.learners.wide.relevance import bytes_to_learn
+from debinet.learners.wide.view import bytes_needed
+from reachable import largest_array
 
 VARIANTS = [
     {},
@@ -100,7 +103,7 @@ def test_shapes_and_attributes():
 def test_degrees_of_freedom_are_the_smoothers_trace(options):
     Z, M = data(30)
     net = WideNet(**options).fit(Z, M[:, 0])
-    held = WideNet(**options).heldout(Z, M[:, 0], leave_one_out(30))
+    held = net.prepare(Z, M[:, 0]).hold_out(M[:, :1], leave_one_out(30)).predictions[:, 0]
     fitted, residual = net.predict(Z), M[:, 0] - net.predict(Z)
     if net.filter == "ridge":  # leverage = 1 - residual / held-out residual, for ridge
         leverage = 1 - residual / (M[:, 0] - held)
@@ -175,44 +178,33 @@ def test_pickles_without_eigenvectors():
 def decompositions(monkeypatch):
     """Count them."""
     calls = []
-    original = factorization.decompose
 
     def counted(*args):
         calls.append(args[0].shape)
-        return original(*args)
+        return decompose(*args)
 
-    monkeypatch.setattr(factorization, "decompose", counted)
+    monkeypatch.setattr(view, "decompose", counted)
     return calls
 
 
 def test_same_rows_are_decomposed_once(decompositions):
     Z, M = data()
-    net = WideNet().fit(Z, M)
+    prepared = WideNet().prepare(Z, M)
     assert len(decompositions) == 2
-    net.heldout(Z, M[:, ::-1], leave_one_out(80))
-    twin = copy.copy(net).set_params(tune="gcv", filter="flow")
-    twin.fit(Z, M)
+    for folds in (leave_one_out(80), k_folds(80, 5, np.random.default_rng(0)), no_folds(80)):
+        held = prepared.hold_out(M[:, ::-1], folds)
+        prepared.diagnostics(held)
+        one = prepared.hold_out(M[:, :1], folds)
+        prepared.adjoint(Z[:, :2], folds, one)
+    prepared.gls(M[:, 0], M[:, 1:])
     assert len(decompositions) == 2
     np.testing.assert_array_equal(
-        twin.predict(Z), WideNet(tune="gcv", filter="flow").fit(Z, M).predict(Z)
+        held.models[0].predict(Z), WideNet().fit(Z, M[:, ::-1]).predict(Z)
     )
-    assert len(decompositions) == 4
-
-
-def test_copies_of_an_unfitted_network_share_what_one_of_them_holds(decompositions):
-    Z, M = data()
-    net = WideNet(skip=0.0)
-    first, second = copy.copy(net), copy.copy(net)
-    first.fit(Z, M)
-    second.fit(Z, M)
-    assert len(decompositions) == 1
-    del first, second
-    gc.collect()
-    net.fit(Z, M)  # nobody held it any more: the original must not keep memory for its copies
-    assert len(decompositions) == 2
 
 
 def test_other_rows_weights_or_networks_are_decomposed_again(decompositions):
+    """Nothing of a fit, nor of the arrays it was given, shows in a later one."""
     Z, M = data()
     net = WideNet(skip=0.0).fit(Z, M)
     net.fit(Z, M, np.linspace(1, 2, 80))
@@ -222,6 +214,19 @@ def test_other_rows_weights_or_networks_are_decomposed_again(decompositions):
     Z[0] += 1.0  # changed in place
     net.fit(Z[:50], M[:50])
     assert len(decompositions) == 5
+    fresh = WideNet(skip=0.0, depth=2).fit(Z[:50], M[:50])
+    np.testing.assert_array_equal(net.predict(Z), fresh.predict(Z))
+
+
+@pytest.mark.parametrize("relevance", ["equal", "learned", "per-output"])
+def test_models_keep_no_decomposition(relevance):
+    n = 150
+    Z, M = data(n)
+    prepared = WideNet(relevance=relevance).prepare(Z, M)
+    assert largest_array(prepared) >= n * (n - 1)
+    held = prepared.hold_out(M, leave_one_out(n))
+    assert largest_array(held) < n * (n - 1)
+    assert largest_array(WideNet(relevance=relevance).fit(Z, M)) < n * (n - 1)
 
 
 @pytest.mark.parametrize(
@@ -273,17 +278,17 @@ def test_two_rows_are_enough():
 
 def test_memory_is_asked_for_before_it_is_taken(monkeypatch, decompositions):
     Z, M = data()
-    monkeypatch.setattr(memory, "bytes_available", lambda: memory.bytes_needed(80, 2) - 1)
+    monkeypatch.setattr(free_memory, "bytes_available", lambda: bytes_needed(80, 2) - 1)
     with pytest.raises(MemoryLimitError, match="fixed skip") as caught:
         WideNet().fit(Z, M)
     assert isinstance(caught.value, MemoryError)
     assert isinstance(caught.value, DebiNetError)
     assert not decompositions
     WideNet(skip=0.0).fit(Z, M)
-    monkeypatch.setattr(memory, "bytes_available", lambda: 1000)
+    monkeypatch.setattr(free_memory, "bytes_available", lambda: 1000)
     with pytest.raises(MemoryLimitError, match="fewer rows"):
         WideNet(skip=0.0).fit(Z, M)
-    monkeypatch.setattr(memory, "bytes_available", lambda: None)
+    monkeypatch.setattr(free_memory, "bytes_available", lambda: None)
     WideNet().fit(Z, M)
 
 
@@ -306,24 +311,26 @@ def test_available_memory_is_found_or_not_known(monkeypatch, tmp_path):
 )
 def test_peak_memory_is_what_was_announced(options, small, monkeypatch):
     n = 400
-    for module in (memory, spectrum):
-        monkeypatch.setattr(module, "SMALL", n if small else 0)
+    if not small:
+        monkeypatch.setattr(view, "SMALL", 0)
+        for module in (view, likelihood):
+            monkeypatch.setattr(module, "decompose", partial(decompose, small=0))
     Z, M = data(n)
     net = WideNet(**options)
     tracemalloc.start()
     try:
-        net.heldout(Z, M, leave_one_out(n))
+        net.prepare(Z, M).hold_out(M, leave_one_out(n))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
     count = 1 if net.skip == 0.0 else 2
     count *= M.shape[1] if net.relevance == "per-output" else 1
-    announced = memory.bytes_needed(n, count)
+    announced = bytes_needed(n, count)
     if net.relevance != "equal" and net.tune == "reml":
-        announced = max(announced, memory.bytes_to_learn(n, depth=1))
+        announced = max(announced, bytes_to_learn(n, depth=1))
     # beside n^2 terms: rows, targets, the grid of the criterion, and chunks of the kernel
     assert peak <= announced + 8 * n * 400
-    assert small or memory.bytes_needed(n, 2) <= 5 * 8 * n * n
+    assert small or bytes_needed(n, 2) <= 5 * 8 * n * n
 
 
 def test_scikit_learn_checks():

@@ -5,16 +5,12 @@ import pytest
 from scipy.linalg import expm
 
 from debinet.learners.moments import column_moments
-from debinet.learners.wide import spectrum as module
-from debinet.learners.wide.filters import FILTERS
-from debinet.learners.wide.inputs import encode
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
-from debinet.learners.wide.spectrum import decompose
+from debinet.learners.spectral.full import decompose
+from debinet.learners.spectral.spectrum import FILTERS
+from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 
-
-@pytest.fixture(params=["copied", "in place"], autouse=True)
-def _both_ways(request, monkeypatch):
-    monkeypatch.setattr(module, "SMALL", 1500 if request.param == "copied" else 0)
+# Number of rows up to which a decomposition is not made in place.
+both_ways = pytest.mark.parametrize("small", [1500, 0], ids=["copied", "in place"])
 
 
 def problem(n=40, p=3, weighted=True, rank=None):
@@ -29,25 +25,27 @@ def problem(n=40, p=3, weighted=True, rank=None):
     return K, s
 
 
+@both_ways
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("rank", [None, 5])
-def test_is_an_orthonormal_eigenbasis_beside_the_intercept(weighted, rank):
+def test_is_an_orthonormal_eigenbasis_beside_the_intercept(weighted, rank, small):
     K, s = problem(weighted=weighted, rank=rank)
     A = s[:, None] * K * s
-    spectrum = decompose(K.copy(), s, 2.0)
-    basis = np.column_stack([spectrum.u, spectrum.V])
+    spectrum = decompose(K.copy(), s, 2.0, small=small)
+    basis = np.column_stack([spectrum.C, spectrum.V])
     np.testing.assert_allclose(basis.T @ basis, np.eye(40), atol=1e-12)
     np.testing.assert_allclose(spectrum.V.T @ A @ spectrum.V, np.diag(spectrum.w), atol=1e-11)
-    np.testing.assert_allclose(spectrum.u, s / np.linalg.norm(s))
-    np.testing.assert_allclose(spectrum.Au, A @ spectrum.u, rtol=1e-12)
+    np.testing.assert_allclose(spectrum.C[:, 0], s / np.linalg.norm(s))
+    np.testing.assert_allclose(spectrum.AC, A @ spectrum.C, rtol=1e-12)
     assert spectrum.w.min() >= 0
 
 
+@both_ways
 @pytest.mark.parametrize("penalty", [1e-3, 1.0, 1e4])
-def test_gives_the_projected_inverse(penalty):
+def test_gives_the_projected_inverse(penalty, small):
     K, s = problem()
     A = s[:, None] * K * s
-    spectrum = decompose(K.copy(), s, 0.0)
+    spectrum = decompose(K.copy(), s, 0.0, small=small)
     inverse = np.linalg.inv(A + penalty * np.eye(40))
     Qu = inverse @ s
     Q = inverse - np.outer(Qu, Qu) / (s @ Qu)
@@ -56,10 +54,11 @@ def test_gives_the_projected_inverse(penalty):
     np.testing.assert_allclose(ours, Q, rtol=1e-8, atol=1e-10 / penalty)
 
 
-def test_two_rows_and_equal_rows():
-    spectrum = decompose(np.array([[2.0, 1.0], [1.0, 3.0]]), np.ones(2), 0.0)
+@both_ways
+def test_two_rows_and_equal_rows(small):
+    spectrum = decompose(np.array([[2.0, 1.0], [1.0, 3.0]]), np.ones(2), 0.0, small=small)
     np.testing.assert_allclose(spectrum.w, [1.5])
-    flat = decompose(np.full((6, 6), 1.7), np.ones(6), 0.0)
+    flat = decompose(np.full((6, 6), 1.7), np.ones(6), 0.0, small=small)
     assert np.array_equal(flat.w, np.zeros(5))
 
 
@@ -78,13 +77,14 @@ def test_filters_are_the_mixtures_of_ridge_filters_they_say(name):
     assert filter_.dual(x)[0] == 1.0
 
 
-def test_flow_is_gradient_descent_on_the_kernel():
+@both_ways
+def test_flow_is_gradient_descent_on_the_kernel(small):
     K, s = problem()
     A = s[:, None] * K * s
-    spectrum = decompose(K.copy(), s, 0.0)
+    spectrum = decompose(K.copy(), s, 0.0, small=small)
     M = np.random.default_rng(5).normal(size=40)
     time = 0.3
-    P = np.eye(40) - np.outer(spectrum.u, spectrum.u)
+    P = np.eye(40) - spectrum.C @ spectrum.C.T
     exact = expm(-time * P @ A @ P) @ P @ M
     ours = spectrum.V @ (FILTERS["flow"].residual(time * spectrum.w) * (spectrum.V.T @ M))
     np.testing.assert_allclose(ours, exact, atol=1e-11)

@@ -8,9 +8,9 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
-from debinet.learners.wide.filters import FILTERS
-from debinet.learners.wide.spectrum import decompose
-from debinet.learners.wide.tuning import CRITERIA, gcv, loo, reml, time_grid, tune
+from debinet.learners.spectral.full import decompose
+from debinet.learners.spectral.spectrum import FILTERS
+from debinet.learners.spectral.tuning import CRITERIA, gcv, loo, reml, time_grid, tune
 
 N = 30
 TIMES = np.array([0.02, 0.3, 5.0])
@@ -28,7 +28,7 @@ def case(request):
 
 def projected(K, s, M):
     spectrum = decompose(K.copy(), s, 0.0)
-    return spectrum, spectrum.V.T @ (s[:, None] * M)
+    return spectrum, spectrum.project(s[:, None] * M)
 
 
 def covariance(K, s, time, name):
@@ -60,11 +60,11 @@ def test_reml_is_the_gaussian_process_with_a_diffuse_intercept(case):
     K, _, M = case
     s = np.ones(N)
     L = np.linalg.cholesky(K)
-    spectrum, T = projected(K, s, M[:, :1])
-    values = reml(spectrum, T, FILTERS["ridge"])(TIMES[:, None])[:, 0]
+    spectrum, part = projected(K, s, M[:, :1])
+    values = reml(spectrum, part, FILTERS["ridge"])(TIMES[:, None])[:, 0]
     reference = []
     for time in TIMES:
-        noise = np.sum(T[:, 0] ** 2 / (1 + spectrum.w * time)) / (N - 1)
+        noise = np.sum(part.T[:, 0] ** 2 / (1 + spectrum.w * time)) / (N - 1)
         kernel = ConstantKernel(time * noise, "fixed") * DotProduct(1e4, "fixed")
         process = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None).fit(L, M[:, 0])
         # the diffuse prior contributes log(1e8 time noise): take it back
@@ -130,8 +130,8 @@ def test_loo_is_the_error_of_real_refits(case, name):
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("name", FILTERS)
 def test_tuning_finds_the_minimum(case, criterion, name):
-    spectrum, T = projected(*case)
-    value = CRITERIA[criterion](spectrum, T, FILTERS[name])
+    spectrum, part = projected(*case)
+    value = CRITERIA[criterion](spectrum, part, FILTERS[name])
     tuned = tune(value, time_grid(spectrum.w))
     for j in range(2):
         assert tuned.time[j] > 0.0
@@ -149,8 +149,8 @@ def test_tuning_finds_the_minimum(case, criterion, name):
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("name", FILTERS)
 def test_no_time_and_all_time_are_finite_or_bad(case, criterion, name):
-    spectrum, T = projected(*case)
-    value = CRITERIA[criterion](spectrum, T, FILTERS[name])(time_grid(spectrum.w)[:, None])
+    spectrum, part = projected(*case)
+    value = CRITERIA[criterion](spectrum, part, FILTERS[name])(time_grid(spectrum.w)[:, None])
     assert not np.isnan(value).any()
     assert np.isfinite(value[0]).all()
     np.testing.assert_allclose(value[0], value[1], rtol=2e-3)  # a thousandth of a degree of freedom
@@ -161,10 +161,10 @@ def test_pure_noise_gets_the_mean_and_no_noise_gets_everything():
     L = rng.normal(size=(200, 3))
     spectrum = decompose(L @ L.T, np.ones(200), 0.0)
     # a direction in which nothing happens: REML's best signal variance is exactly 0
-    flat = np.ones((199, 1))
+    flat = spectrum.project(spectrum.V @ np.ones((199, 1)))
     value = reml(spectrum, flat, FILTERS["ridge"])
     assert tune(value, time_grid(spectrum.w)).time[0] == 0.0
-    exact = spectrum.V.T @ (L @ rng.normal(size=(3, 1)))
+    exact = spectrum.project(L @ rng.normal(size=(3, 1)))
     grid = time_grid(spectrum.w)
     tuned = tune(reml(spectrum, exact, FILTERS["ridge"]), grid)
     assert tuned.time[0] == pytest.approx(grid[-1], rel=0.1)

@@ -25,7 +25,6 @@ class FeatureLearner(SpectralLearner):
 
     def _check_options(self) -> None:
         self.skip_weights()
-        self._features()
 
     def _decompose(
         self,
