@@ -22,7 +22,7 @@ IN_SAMPLE = [
 CROSS_FITTED = [
     dn.PartiallyLinear([0], LinearRegression(), random_state=0),
     dn.PartiallyLinear([0], LassoCV(alphas=10), crossfit=3, method="dml2", random_state=0),
-    dn.PartiallyLinear([0], RandomForestRegressor(10), crossfit=3, random_state=0),
+    dn.PartiallyLinear([0], RandomForestRegressor(3), crossfit=3, random_state=0),
     dn.PartiallyLinear([0]),
 ]
 # A row of weight two cannot equal two rows when rows are held out: the copies may fall into

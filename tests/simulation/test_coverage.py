@@ -26,8 +26,8 @@ LEARNERS = {
 }
 # cheaper ones, for the tests that run every time
 QUICK = {
-    "quick LassoCV": LassoCV(alphas=10, cv=3),
-    "quick forest": RandomForestRegressor(n_estimators=20, min_samples_leaf=3),
+    "quick LassoCV": LassoCV(alphas=5, cv=3),
+    "quick forest": RandomForestRegressor(n_estimators=10, min_samples_leaf=3),
 }
 # tested on one design only
 OTHERS = {"equal relevance": dn.WideNet(relevance="equal")}
