@@ -1,14 +1,18 @@
-"""The columns of X as numbers, and which of them a selector may choose."""
+"""Rows and columns of X before a selector has chosen which columns are treatments."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from debinet.data.checks import find_copies
+from debinet.data.checks import find_copies, require_independent, require_sound, require_varying
+from debinet.data.dataset import Dataset, read_outcome, read_weights
+from debinet.data.labels import read_groups, require_length
 from debinet.data.schema import Schema, read_levels
-from debinet.data.tables import Table
+from debinet.data.tables import Table, read_table
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
 
@@ -51,3 +55,77 @@ def usable_columns(X: FloatArray) -> BoolArray:
     usable = np.ptp(X, axis=0) > 0
     usable[list(find_copies(X))] = False
     return np.asarray(usable, dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class CandidateRows:
+    """Rows whose columns a selector may choose from.
+
+    Attributes
+    ----------
+    candidates : Candidates
+    X : FloatArray of shape (n, P)
+        All columns, coded.
+    y : FloatArray of shape (n,)
+    outcome : str
+        Name of y.
+    groups : IntArray of shape (n, ways), optional
+    weights : FloatArray of shape (n,), optional
+    """
+
+    candidates: Candidates
+    X: FloatArray
+    y: FloatArray
+    outcome: str
+    groups: IntArray | None
+    weights: FloatArray | None
+
+    def of(self, rows: IntArray) -> CandidateRows:
+        """Return some of the rows."""
+        return replace(
+            self,
+            X=self.X[rows],
+            y=self.y[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
+    def frame(self, columns: BoolArray) -> pd.DataFrame:
+        """Return some of the columns by name."""
+        return pd.DataFrame(self.X[:, columns], columns=list(self._names(columns)))
+
+    def dataset(self, treatments: BoolArray, kept: BoolArray) -> Dataset:
+        """Return the data of a model with some of the columns, of which some are treatments."""
+        D, names = self.X[:, treatments], self._names(treatments)
+        require_varying(self.y[:, None], ("y",))
+        require_independent(D, names)
+        groups = self.groups
+        if groups is not None:  # coded from 0 among these rows
+            groups = read_groups(list(groups.T), self.y.size)
+        schema = Schema(self._names(kept), tuple(np.flatnonzero(treatments[kept]).tolist()), {})
+        # Rows in one piece, as `Schema.split` has them: products are then the same to the bit.
+        Z = np.ascontiguousarray(self.X[:, kept & ~treatments])
+        return Dataset(self.y, D, Z, schema, self.outcome, groups, self.weights)
+
+    def _names(self, columns: BoolArray) -> tuple[str, ...]:
+        return tuple(self.candidates.names[j] for j in np.flatnonzero(columns))
+
+
+def read_candidate_rows(
+    X: Any, y: Any, groups: Any = None, sample_weight: Any = None
+) -> CandidateRows:
+    """Validate at the door; raise a typed error or return a sound record."""
+    table = read_table(X)
+    outcome, name = read_outcome(y)
+    require_length(outcome.size, table.n, "y")
+    candidates = make_candidates(table)
+    values = candidates.read(table)
+    require_sound(values, candidates.names, outcome)
+    return CandidateRows(
+        candidates,
+        values,
+        outcome,
+        name or "y",
+        None if groups is None else read_groups(groups, table.n),
+        None if sample_weight is None else read_weights(sample_weight, table.n),
+    )

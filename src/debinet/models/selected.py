@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from debinet.data.candidate_rows import CandidateRows
-from debinet.data.candidates import usable_columns
+from debinet.data.candidates import CandidateRows, usable_columns
 from debinet.data.checks import SPARE_ROWS
 from debinet.data.rowsplit import RowSplit
 from debinet.exceptions import TooFewRowsError

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from debinet.data.candidate_rows import CandidateRows
-from debinet.data.candidates import usable_columns
+from debinet.data.candidates import CandidateRows, usable_columns
 from debinet.exceptions import DebiNetError, LearnerError, OptionError, SelectorError
 from debinet.learners.adapter import seeded, weight_arguments
 from debinet.protocols import BoolArray, FloatArray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,9 +13,46 @@ from scipy.linalg import eigvalsh
 from debinet.exceptions import TrainingError
 from debinet.learners.progress import counted
 from debinet.protocols import FloatArray, IntArray
-from debinet.theory.descent import descend
 from debinet.theory.finite import finite_kernel, kernel_distance
 from debinet.theory.network import TwoLayerNetwork
+
+
+def descend(
+    start: TwoLayerNetwork, Z: FloatArray, M: FloatArray, step: float, train: str
+) -> Iterator[tuple[TwoLayerNetwork, FloatArray]]:
+    """Yield the network and its residuals `M - F` (n, outputs), at the start and after each step.
+
+    It never ends. The weights are updated in place by the next step.
+
+    Parameters
+    ----------
+    start : TwoLayerNetwork
+        Not changed.
+    Z, M : FloatArray of shapes (n, p), (n, outputs)
+    step : float
+        Learning rate: the time of one step.
+    train : str
+        `"first"` layer only, or `"all"`.
+    """
+    network = TwoLayerNetwork(start.W.copy(), start.A.copy(), start.activation)
+    W, A, neuron = network.W, network.A, network.neuron
+    scale = 1.0 / np.sqrt(network.width)
+    # Arrays of n x width take most of the memory, so three of them are reused.
+    hidden = Z @ W
+    active = neuron.value(hidden, None)
+    back = np.empty_like(hidden)
+    while True:
+        residuals = M - scale * (active @ A)
+        yield network, residuals
+        # -dL/dF_is = residuals_is reaches neuron r through A_rs, and its weights through a' and Z
+        np.matmul(residuals, A.T, out=back)
+        back *= neuron.slope(hidden)
+        if train == "all":
+            A += (step * scale) * (active.T @ residuals)
+        W += (step * scale) * (Z.T @ back)
+        np.matmul(Z, W, out=hidden)
+        neuron.value(hidden, active)
+
 
 # Below the largest stable step the loss never rises, so such a growth is divergence.
 _DIVERGED = 10.0

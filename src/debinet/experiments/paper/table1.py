@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from debinet.data.designs import make_table1
-from debinet.experiments.assess import Fit
+from debinet.experiments.assess import Fit, draw_sample
 from debinet.experiments.comparison import Comparison, Metric
 from debinet.experiments.paper.plm_rows import (
     TREE,
@@ -21,7 +21,6 @@ from debinet.experiments.paper.plm_rows import (
 )
 from debinet.experiments.paper.published import TABLE_1
 from debinet.experiments.plan import Design, Experiment, Method
-from debinet.experiments.samples import draw_sample
 from debinet.learners.smoothers import NadarayaWatson
 from debinet.models.partially_linear import PartiallyLinear
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from debinet.data.designs import TABLE4_INPUTS, make_table4
+from debinet.experiments.assess import draw_sample
 from debinet.experiments.comparison import Comparison
 from debinet.experiments.paper.published import TABLE_4
 from debinet.experiments.paper.table1 import AGAINST, METRICS, simulated_rows
 from debinet.experiments.plan import Design, Experiment
-from debinet.experiments.samples import draw_sample
 
 _WIDTH = 1_000  # the paper does not print it
 _LEFT_OUT = {"DML RF", "PLM-NW, leave-one-out", "WideNet, gls"}
