@@ -64,7 +64,7 @@ CLASSES = {
     "network blueprint": "learners.net.fitting:Blueprint",
     "network architecture": "learners.net.architecture:NetArchitecture",
     "network inputs": "learners.net.sample:Inputs",
-    "network outputs": "learners.net.outputs:Outputs",
+    "network outputs": "learners.net.sample:Outputs",
     "network history": "learners.net.history:History",
     # selectors
     "Lasso": "selection.lasso:Lasso",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from debinet._random import RandomState
-from debinet.data.options import positive_number
-from debinet.exceptions import CollinearError, InputError, LengthError, OptionError
+from debinet.data.options import number_array, positive_number
+from debinet.exceptions import CollinearError, OptionError
 from debinet.protocols import FloatArray
 from debinet.selection.absolute_norm import AbsoluteValues
 from debinet.selection.plugin import gaussian_level
@@ -81,7 +81,7 @@ class AdaptiveLasso(PenalizedSelector):
     def _regularizer(self, problem: LinearProblem) -> Regularizer:
         exponent = positive_number("exponent", self.exponent)
         if not isinstance(self.initial, str):
-            given = _read_initial(self.initial, problem.scale.size)
+            given = number_array("initial coefficients", self.initial, problem.scale.shape)
             return AdaptiveDescent(partial(_given, given * problem.scale), exponent)
         if self.initial == "ols":
             return AdaptiveDescent(_least_squares, exponent)
@@ -114,20 +114,6 @@ def _least_squares(X: FloatArray, y: FloatArray) -> FloatArray:
             "Use initial='lasso'.",
         )
     return np.asarray(coef)
-
-
-def _read_initial(initial: Any, p: int) -> FloatArray:
-    try:
-        coef = np.asarray(initial, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("initial coefficients", str(error), "Use initial='lasso'.") from error
-    if coef.shape != (p,):
-        raise LengthError(
-            f"initial coefficients of shape ({p},)", f"{coef.shape}", "Pass one per column."
-        )
-    if not np.isfinite(coef).all():
-        raise InputError("finite initial coefficients", "NaN or infinity", "Use initial='lasso'.")
-    return coef
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from debinet._random import RandomState
-from debinet.data.options import one_of, share
-from debinet.exceptions import InputError, LengthError, OptionError
+from debinet.data.options import number_array, one_of, share
+from debinet.exceptions import InputError, OptionError
 from debinet.protocols import FloatArray
 from debinet.selection.duality import gradient_and_gap
 from debinet.selection.problem import LinearProblem
@@ -98,14 +98,8 @@ class Slope(PenalizedSelector):
 
 
 def _read_weights(weights: Any, p: int) -> FloatArray:
-    try:
-        array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("weights of numbers", str(error), "Leave them out.") from error
-    if array.shape != (p,):
-        raise LengthError(f"weights of shape ({p},)", f"{array.shape}", "Pass one per column.")
-    sound = np.isfinite(array).all() and (np.diff(array) <= 0).all() and array[-1] >= 0
-    if not (sound and array[0] > 0):
+    array = number_array("weights", weights, (p,))
+    if (np.diff(array) > 0).any() or array[-1] < 0 or array[0] <= 0:
         raise InputError(
             "weights that do not increase and are not negative, the first one positive",
             f"values from {array[0]:g} to {array[-1]:g}",

@@ -1,7 +1,8 @@
-"""Options of a network, checked before anything is trained."""
+"""Options of a network, checked before anything is trained, and its training samples."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from debinet.learners.net.architecture import ACTIVATIONS, NetArchitecture, read
 from debinet.learners.net.fitting import Blueprint
 from debinet.learners.net.losses import LOSSES
 from debinet.learners.net.optimizers import Optimizer, default_batch, default_rate
-from debinet.learners.net.sample import Scaling
+from debinet.learners.net.sample import Scaling, TrainingSample, make_sample, zeros_and_ones
 from debinet.learners.net.training import TrainingPlan
-from debinet.protocols import BoolArray
+from debinet.protocols import BoolArray, FloatArray, IntArray
 
 _WORDS = {
     "activation": tuple(ACTIVATIONS),
@@ -96,3 +97,33 @@ def read_device(device: Any) -> str:
             "Use device='auto'.",
         ) from error
     return str(device)
+
+
+def make_samples(
+    net: Any,
+    Z: FloatArray,
+    M: FloatArray,
+    rows: Sequence[IntArray],
+    *,
+    seeds: Sequence[int],
+    weight: FloatArray,
+    groups: IntArray | None = None,
+) -> list[TrainingSample]:
+    """Split and scale each of the `rows` of Z and M (n, m), as the options of `net` say.
+
+    `groups` are codes (n,) of rows that are held out together.
+    """
+    scaling = read_scaling(net, zeros_and_ones(M[weight > 0]))
+    share = read_share(net.validation_share)
+    return [
+        make_sample(
+            Z[part],
+            M[part],
+            weight[part],
+            scaling,
+            held_share=share,
+            seed=seed,
+            groups=None if groups is None else groups[part],
+        )
+        for part, seed in zip(rows, seeds, strict=True)
+    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -27,11 +26,9 @@ class LocalLinear(KernelSmoother):
     Parameters
     ----------
     bandwidth : "loo", float or array
-        `"loo"` minimizes the exact leave-one-out error over infinity and bandwidths a factor of
-        1.19 apart. A number, which may be infinite, is for all outputs; an array of shape (m,) has
-        one per output, (p,) one per feature, (m, p) both. Where m = p, use shape (m, 1) or (1, p).
+        As in `NadarayaWatson`.
     kernel : {"gaussian", "uniform", "triangle", "epanechnikov", "quadratic", "cosine"}
-        K, as for `NadarayaWatson`.
+        K, as in `NadarayaWatson`.
     per_feature : bool
         Whether `"loo"` chooses a bandwidth per output and feature, one feature after the other; a
         feature of infinite bandwidth acts linearly. Takes up to 9 p m passes over all pairs of
@@ -66,13 +63,6 @@ class LocalLinear(KernelSmoother):
     >>> LocalLinear().fit(Z, Z**2).predict([[1.0]]).round(2)
     array([[1.]])
     """
-
-    def __init__(
-        self, bandwidth: Any = "loo", kernel: str = "gaussian", *, per_feature: bool = False
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.kernel = kernel
-        self.per_feature = per_feature
 
     def _local(self, rows: StandardizedRows) -> Local:
         return local_lines(rows)

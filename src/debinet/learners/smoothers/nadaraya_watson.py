@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -57,13 +56,6 @@ class NadarayaWatson(KernelSmoother):
     >>> NadarayaWatson().fit(Z, Z**2).predict([[0.5]]).round(2)
     array([[0.25]])
     """
-
-    def __init__(
-        self, bandwidth: Any = "loo", kernel: str = "gaussian", *, per_feature: bool = False
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.kernel = kernel
-        self.per_feature = per_feature
 
     def _local(self, rows: StandardizedRows) -> Local:
         return local_averages(rows)
