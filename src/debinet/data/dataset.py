@@ -9,18 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
-from debinet.data.checks import (
-    require_enough_rows,
-    require_independent,
-    require_sound,
-)
+from debinet.data.checks import require_enough_rows, require_independent, require_sound
 from debinet.data.labels import read_groups, require_length
 from debinet.data.schema import Schema, Treatments, make_schema
 from debinet.data.tables import read_table, read_vector
-from debinet.exceptions import (
-    EmptyInputError,
-    InputError,
-)
+from debinet.exceptions import EmptyInputError, InputError
 from debinet.protocols import FloatArray, IntArray
 
 

@@ -45,11 +45,7 @@ def plot_boxes(
         medianprops={"color": INK, "linewidth": 2},
         flierprops={"marker": ".", "markersize": 3, "markeredgecolor": "0.4"},
     )
-    found = (
-        [(marks[name], k + 1) for k, name in enumerate(names) if name in (marks or {})]
-        if marks
-        else []
-    )
+    found = [(marks[name], k + 1) for k, name in enumerate(names) if marks and name in marks]
     if found:
         x, height = np.array(found).T
         ax.plot(x, height, "D", color="#d55e00", markersize=5, label=mark)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -148,7 +149,8 @@ def record_trajectory(
     errors = np.empty((plan.steps + 1, M.shape[1]))
     snapshots: list[Snapshot] = []
     done = 0
-    reference = _Reference(network, Z, H, finite_kernel(network, Z, plan.train))
+    blocks = finite_kernel(network, Z, plan.train)
+    take = partial(_take_snapshot, start=network, start_blocks=blocks, Z=Z, H=H, plan=plan)
     states = islice(descend(network, Z, M, plan.step, plan.train), plan.steps + 1)
     interrupted = False
     try:
@@ -159,7 +161,7 @@ def record_trajectory(
                 _require_descent(errors[0], errors[k], k, plan.step)
                 done = k + 1
                 if k in plan.snapshots:
-                    snapshots.append(_take_snapshot(now, reference, k * plan.step, plan.train))
+                    snapshots.append(take(now, k))
     except KeyboardInterrupt:
         if not snapshots:
             raise
@@ -172,42 +174,30 @@ def record_trajectory(
     return Trajectory(errors[:done].copy(), tuple(snapshots), interrupted)
 
 
-@dataclass(frozen=True)
-class _Reference:
-    """What a network in training is compared with.
-
-    Attributes
-    ----------
-    network : TwoLayerNetwork
-        The start.
-    Z, H : FloatArray of shapes (n, p), (n, n)
-        Rows and their limiting kernel.
-    blocks : FloatArray of shape (outputs, outputs, n, n)
-        Kernel of the start.
-    """
-
-    network: TwoLayerNetwork
-    Z: FloatArray
-    H: FloatArray
-    blocks: FloatArray
-
-
 def _take_snapshot(
-    network: TwoLayerNetwork, reference: _Reference, time: float, train: str
+    now: TwoLayerNetwork,
+    k: int,
+    *,
+    start: TwoLayerNetwork,
+    start_blocks: FloatArray,
+    Z: FloatArray,
+    H: FloatArray,
+    plan: DescentPlan,
 ) -> Snapshot:
-    blocks = finite_kernel(network, reference.Z, train)
+    """Compare the network after k steps with its start and with the limiting kernel."""
+    blocks = finite_kernel(now, Z, plan.train)
     outputs, _, n, _ = blocks.shape
     whole = blocks.transpose(0, 2, 1, 3).reshape(outputs * n, outputs * n)
-    distance = kernel_distance(blocks, reference.H)
-    moved = np.linalg.norm(blocks - reference.blocks) / np.linalg.norm(reference.blocks)
+    distance = kernel_distance(blocks, H)
+    moved = np.linalg.norm(blocks - start_blocks) / np.linalg.norm(start_blocks)
     return Snapshot(
-        time=time,
+        time=k * plan.step,
         diagonal=distance.diagonal,
         off_diagonal=distance.off_diagonal,
         whole=distance.whole,
         from_start=float(moved),
         least_eigenvalue=float(eigvalsh(whole, subset_by_index=(0, 0))[0]),
-        movement=float(np.linalg.norm(network.W - reference.network.W, axis=0).max()),
+        movement=float(np.linalg.norm(now.W - start.W, axis=0).max()),
     )
 
 

@@ -76,14 +76,6 @@ def read_plan(net: Any) -> TrainingPlan:
     )
 
 
-def read_share(value: Any) -> float:
-    """Return the share of rows held out to stop, 0 for none."""
-    if value is None:
-        return 0.0
-    remedy = "Use 0.1, or None to train for all epochs."
-    return share("validation_share", value, remedy)
-
-
 def read_device(device: Any) -> str:
     """Return a device that is there: the first graphics card for `"auto"`, else the processor."""
     if isinstance(device, str) and device == "auto":
@@ -114,14 +106,16 @@ def make_samples(
     `groups` are codes (n,) of rows that are held out together.
     """
     scaling = read_scaling(net, zeros_and_ones(M[weight > 0]))
-    share = read_share(net.validation_share)
+    held_share, remedy = 0.0, "Use 0.1, or None to train for all epochs."
+    if net.validation_share is not None:
+        held_share = share("validation_share", net.validation_share, remedy)
     return [
         make_sample(
             Z[part],
             M[part],
             weight[part],
             scaling,
-            held_share=share,
+            held_share=held_share,
             seed=seed,
             groups=None if groups is None else groups[part],
         )
