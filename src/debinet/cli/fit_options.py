@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+_FOREST = {"n_estimators": 500, "min_samples_leaf": 5}
+
 
 @dataclass(frozen=True)
 class FitOptions:
@@ -66,7 +68,6 @@ def _lasso() -> Any:
     return make_pipeline(StandardScaler(), LassoCV())
 
 
-_FOREST = {"n_estimators": 500, "min_samples_leaf": 5}
 LEARNERS: dict[str, Callable[[], Any]] = {
     "wide": lambda: "wide",
     "net": partial(_make, "debinet.learners.net.net", "Net"),

@@ -34,6 +34,10 @@ READERS: dict[str, Callable[..., Any]] = {
     ".dta": partial(pd.read_stata, convert_dates=False),
     ".xlsx": pd.read_excel,
 }
+# In the order in which a folder is searched.
+ENDINGS = (".parquet", ".csv", ".dta")
+_TIMEOUT = 60.0  # seconds without an answer
+_LIMIT = 2**26  # bytes of a download, so that a server cannot fill the memory
 
 
 def read_frame(content: Path | BytesIO, ending: str, name: str, **options: Any) -> pd.DataFrame:
@@ -54,12 +58,6 @@ def read_frame(content: Path | BytesIO, ending: str, name: str, **options: Any) 
             f"{name}, which cannot be read ({type(error).__name__}: {str(error).strip()[:200]})",
             "Replace it by an undamaged copy.",
         ) from error
-
-
-# In the order in which a folder is searched.
-ENDINGS = (".parquet", ".csv", ".dta")
-_TIMEOUT = 60.0  # seconds without an answer
-_LIMIT = 2**26  # bytes of a download, so that a server cannot fill the memory
 
 
 @dataclass(frozen=True)

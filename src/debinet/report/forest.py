@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 INK = "#1f4e79"
 TRUTH = "#c0504d"
+# More names than this cannot be read.
+NAMED = 10
 
 
 def forest_plot(
@@ -60,10 +62,6 @@ def forest_plot(
 def plain(text: str) -> str:
     """Names are data: a dollar sign would start mathematics and fail on bad syntax."""
     return text.replace("$", r"\$")
-
-
-# More names than this cannot be read.
-NAMED = 10
 
 
 def path_plot(

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# A date would make every file different.
+_FORMATS: Mapping[str, Mapping[str, Any]] = {
+    ".png": {"dpi": 200},
+    ".svg": {"metadata": {"Date": None}},
+}
+
 
 @dataclass(frozen=True)
 class Section:
@@ -81,13 +87,6 @@ def _embedded(drawn: Axes | Figure) -> str:
     figure.savefig(stream, format="png", dpi=150)
     plt.close(figure)
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
-
-
-# A date would make every file different.
-_FORMATS: Mapping[str, Mapping[str, Any]] = {
-    ".png": {"dpi": 200},
-    ".svg": {"metadata": {"Date": None}},
-}
 
 
 def save_figure(draw: Callable[[], Figure], folder: Path, name: str) -> list[Path]:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_COLOURS = {1.0: INK, 0.0: "#e08214"}
+_GAP = 0.12  # between methods, as a share of a method's width
+
 
 def plot_boxes(
     frame: pd.DataFrame, *, label: str, marks: Mapping[str, float] | None = None, mark: str = ""
@@ -54,10 +57,6 @@ def plot_boxes(
     ax.set_xlabel(label)
     ax.spines[["top", "right"]].set_visible(False)
     return figure
-
-
-_COLOURS = {1.0: INK, 0.0: "#e08214"}
-_GAP = 0.12  # between methods, as a share of a method's width
 
 
 def plot_interval_panels(

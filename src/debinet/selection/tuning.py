@@ -22,6 +22,10 @@ AT_A_TIME = 2
 # The path ends when the error has not fallen for so many penalties: what follows is overfitted and
 # the most expensive part.
 PATIENCE = 6
+WORDS = ("cv", "cv-1se", "plugin")
+PER_DECADE = 20
+# Cross-validation usually stops early; models with many effects need the small penalties.
+DECADES_OF_CROSS_VALIDATION = 4
 
 
 @dataclass(frozen=True)
@@ -98,12 +102,6 @@ def _hold_out(regularizer: Regularizer, problem: LinearProblem, fold: Fold) -> _
     centre, mean = X.mean(axis=0), y.mean()
     solver = regularizer.on(np.asfortranarray(X - centre), y - mean)
     return _HeldOutFold(solver, problem.X[fold.test] - centre, problem.y[fold.test] - mean)
-
-
-WORDS = ("cv", "cv-1se", "plugin")
-PER_DECADE = 20
-# Cross-validation usually stops early; models with many effects need the small penalties.
-DECADES_OF_CROSS_VALIDATION = 4
 
 
 @dataclass(frozen=True)

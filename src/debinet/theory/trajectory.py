@@ -17,6 +17,9 @@ from debinet.protocols import FloatArray, IntArray
 from debinet.theory.finite import finite_kernel, kernel_distance
 from debinet.theory.network import TwoLayerNetwork
 
+# Below the largest stable step the loss never rises, so such a growth is divergence.
+_DIVERGED = 10.0
+
 
 def descend(
     start: TwoLayerNetwork, Z: FloatArray, M: FloatArray, step: float, train: str
@@ -53,10 +56,6 @@ def descend(
         W += (step * scale) * (Z.T @ back)
         np.matmul(Z, W, out=hidden)
         neuron.value(hidden, active)
-
-
-# Below the largest stable step the loss never rises, so such a growth is divergence.
-_DIVERGED = 10.0
 
 
 @dataclass(frozen=True)

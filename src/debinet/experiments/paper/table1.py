@@ -37,6 +37,8 @@ AGAINST = {
     "WideNet (our default)": "PLM-NN",
     "WideNet, gls": "PLM-NN",
 }
+_WIDTH = 1_000  # the paper does not print it
+_LEFT_OUT = {"DML RF", "PLM-NW, leave-one-out", "WideNet, gls"}
 
 
 def table1(*, quick: bool = False) -> Comparison:
@@ -71,8 +73,6 @@ def simulated_rows(width: int, features: int) -> tuple[Method, ...]:
     )
 
 
-_WIDTH = 1_000  # the paper does not print it
-_LEFT_OUT = {"DML RF", "PLM-NW, leave-one-out", "WideNet, gls"}
 ROWS = tuple(row for row in simulated_rows(_WIDTH, 5) if row.name not in _LEFT_OUT)
 
 

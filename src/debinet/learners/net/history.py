@@ -11,6 +11,10 @@ import pandas as pd
 from debinet.learners.net.program import State
 from debinet.protocols import FloatArray, IntArray
 
+# A held-out loss must fall by more than this share to count as improved: otherwise rounding errors
+# would keep training going for ever.
+_IMPROVES = 1e-4
+
 
 @dataclass(frozen=True)
 class History:
@@ -47,11 +51,6 @@ class History:
         if self.held_loss is not None:
             frame["held_loss"] = self.held_loss.ravel()
         return frame
-
-
-# A held-out loss must fall by more than this share to count as improved: otherwise rounding errors
-# would keep training going for ever.
-_IMPROVES = 1e-4
 
 
 class BestWeights:

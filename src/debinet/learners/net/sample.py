@@ -12,6 +12,8 @@ from debinet.exceptions import TooFewRowsError
 from debinet.learners.moments import Moments, column_moments
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
+LEAST_ROWS = 4
+
 
 @dataclass(frozen=True)
 class Outputs:
@@ -57,9 +59,6 @@ def read_outputs(
     return Outputs(
         logistic, np.where(logistic, logit(share), centre), np.where(logistic, 1.0, scale)
     )
-
-
-LEAST_ROWS = 4
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,13 @@ from debinet.protocols import FloatArray
 # Beyond these limits the nearest neighbour has all the weight, or all rows have the same weight;
 # squares of such bandwidths would overflow.
 _LEAST, _MOST = 1e-50, 1e50
+# A bandwidth is multiplied or divided by these, one after the other, in sweeps over all features.
+_FACTORS = (4.0, 2.0, np.sqrt(2.0))
+# In standard deviations: the start for a feature of no use so far; the bandwidth below which
+# infinity is not tried again; and the smallest bandwidth.
+_START = 2.0
+_NARROW = 1.0
+_LEAST_TRIED = 1e-3
 
 
 def find_bandwidths(local: Local, kernel: str, bandwidth: Any, per_feature: Any) -> FloatArray:
@@ -80,15 +87,6 @@ def _refused(came: str, m: int, p: int) -> OptionError:
     )
 
 
-# A bandwidth is multiplied or divided by these, one after the other, in sweeps over all features.
-_FACTORS = (4.0, 2.0, np.sqrt(2.0))
-# In standard deviations: the start for a feature of no use so far; the bandwidth below which
-# infinity is not tried again; and the smallest bandwidth.
-_START = 2.0
-_NARROW = 1.0
-_LEAST = 1e-3
-
-
 def search_features(local: Local, kernel: str, start: FloatArray) -> FloatArray:
     """Return bandwidths (m, p), each the best of those tried, given the others.
 
@@ -127,7 +125,7 @@ def _candidates(h: FloatArray, factor: float) -> FloatArray:
     """Return bandwidths to try (4, m): infinity, larger, the same, smaller."""
     around = np.where(np.isinf(h), _START, h)
     widest = np.where((h < _NARROW) & (factor < _FACTORS[0]), h, np.inf)
-    return np.maximum([widest, around * factor, around, around / factor], _LEAST)
+    return np.maximum([widest, around * factor, around, around / factor], _LEAST_TRIED)
 
 
 def _errors_along(

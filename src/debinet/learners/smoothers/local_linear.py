@@ -12,6 +12,16 @@ from debinet.learners.smoothers.smoother import KernelSmoother
 from debinet.learners.smoothers.smoothing import Local
 from debinet.protocols import FloatArray, IntArray
 
+# Ridge of S: a share of its mean eigenvalue, plus a variance that counts as zero for standardized
+# inputs: moments around the origin cancel to 1e-16, and slopes must not magnify that error. The
+# solution is refined, so that the effect of the ridge is of third order: a direction whose share of
+# the mean eigenvalue is s keeps its slope up to (_RIDGE / s)^3.
+_RIDGE = 1e-4
+_SPREAD = 1e-6
+_STEPS = 3
+# Neighbours this close count as one point; their covariance is a rounding error.
+_ONE_POINT = 1e-12
+
 
 class LocalLinear(KernelSmoother):
     r"""Predicts by the linear regression of the neighbours, weighted by a kernel of their distance.
@@ -66,17 +76,6 @@ class LocalLinear(KernelSmoother):
 
     def _local(self, rows: StandardizedRows) -> Local:
         return local_lines(rows)
-
-
-# Ridge of S: a share of its mean eigenvalue, plus a variance that counts as zero for standardized
-# inputs: moments around the origin cancel to 1e-16, and slopes must not magnify that error. The
-# solution is refined, so that the effect of the ridge is of third order: a direction whose share of
-# the mean eigenvalue is s keeps its slope up to (_RIDGE / s)^3.
-_RIDGE = 1e-4
-_SPREAD = 1e-6
-_STEPS = 3
-# Neighbours this close count as one point; their covariance is a rounding error.
-_ONE_POINT = 1e-12
 
 
 @dataclass(frozen=True)
