@@ -23,8 +23,8 @@ from debinet.theory import (
     draw_network,
     normalize_rows,
 )
-from debinet.theory.descent import descend
-from debinet.theory.directions import closest_pair
+from debinet.theory.limit import closest_pair
+from debinet.theory.trajectory import descend
 
 mpl.use("Agg")
 

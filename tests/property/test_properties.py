@@ -297,7 +297,7 @@ def test_intervals_widen_with_the_level_and_hold_the_estimate(seed, level):
 
 @given(pvalues=hnp.arrays(np.float64, st.integers(1, 20), elements=st.floats(0, 1)))
 def test_adjusted_pvalues_are_larger_and_keep_the_order(pvalues):
-    from debinet.inference.multiplicity import benjamini_hochberg, holm
+    from debinet.inference.simultaneous import benjamini_hochberg, holm
 
     for adjust in (holm, benjamini_hochberg):
         adjusted = adjust(pvalues)

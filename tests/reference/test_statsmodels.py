@@ -121,7 +121,7 @@ def test_wald_tests(data):
 
 @pytest.mark.parametrize(("method", "theirs"), [("holm", "holm"), ("bh", "fdr_bh")])
 def test_adjusted_pvalues(method, theirs):
-    from debinet.inference.multiplicity import benjamini_hochberg, holm
+    from debinet.inference.simultaneous import benjamini_hochberg, holm
 
     ours = {"holm": holm, "bh": benjamini_hochberg}[method]
     rng = np.random.default_rng(0)

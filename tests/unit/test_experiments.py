@@ -111,7 +111,7 @@ import debinet as dn
 from debinet.datasets import make_table1
 from debinet.experiments.assess import Fit
 from debinet.experiments.plan import Cell, Design, Method
-from debinet.experiments.samples import draw_sample
+from debinet.experiments.assess import draw_sample
 
 design = Design("d", partial(draw_sample, make_table1), {"n": 5, "f": make_table1})
 key = Cell("e", design, Method("m", Fit(dn.PartiallyLinear(["d1"]))), 0, 0).key
@@ -358,8 +358,7 @@ def test_a_design_that_cannot_be_drawn_is_a_failure(tmp_path):
 def test_missing_packages_are_failures_with_a_reason(tmp_path, monkeypatch):
     monkeypatch.setattr("debinet.learners.torch_extra.find_spec", lambda name: None)
     import debinet as dn
-    from debinet.experiments.assess import Fit
-    from debinet.experiments.samples import draw_sample
+    from debinet.experiments.assess import Fit, draw_sample
 
     design = Design("d", partial(draw_sample, dn.datasets.make_waves), {"n": 30, "new": 5})
     method = Method("net", Fit(dn.PartiallyLinear(["d1"], dn.Net())), requires=("no such package",))

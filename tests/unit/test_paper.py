@@ -17,7 +17,7 @@ from debinet.experiments.paper import published
 from debinet.experiments.paper.intervals import draw_intervals, figure3
 from debinet.experiments.paper.plm_rows import wide_kernel
 from debinet.experiments.paper.reproduce import NAMES, Running, read_names, reproduce
-from debinet.experiments.paper.table1 import table1
+from debinet.experiments.paper.table1 import table1, table4, table4_inputs
 from debinet.experiments.paper.table2 import (
     METHODS,
     draw_penalized,
@@ -25,7 +25,6 @@ from debinet.experiments.paper.table2 import (
     table2,
 )
 from debinet.experiments.paper.table3 import CONTROLS, draw_boxes, table3
-from debinet.experiments.paper.table4 import table4, table4_inputs
 from debinet.experiments.paper.table5 import table5
 from debinet.experiments.results import Results
 from debinet.experiments.running import run_experiment
@@ -262,7 +261,7 @@ def test_a_part_of_the_quick_reproduction(tmp_path, monkeypatch):
     (design,) = plan.experiment.designs
     few = replace(design, options={**design.options, "n": 300, "new": 300})
     few = replace(plan, experiment=replace(plan.experiment, designs=(few,)))
-    monkeypatch.setattr("debinet.experiments.paper.table4.table4_inputs", lambda quick: few)
+    monkeypatch.setattr("debinet.experiments.paper.table1.table4_inputs", lambda quick: few)
     for workers in (1, 2):
         running = Running(quick=True, runs=1, workers=workers, progress=False)
         done = reproduce("table4_inputs", tmp_path / str(workers), running)

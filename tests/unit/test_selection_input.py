@@ -276,7 +276,7 @@ def test_max_features_bounds_the_steps():
 
 
 def test_solvers_that_run_out_of_steps_say_so(monkeypatch):
-    monkeypatch.setattr("debinet.selection.coordinate_descent.SWEEPS", (1, 1))
+    monkeypatch.setattr("debinet.selection.absolute_norm.SWEEPS", (1, 1))
     monkeypatch.setattr("debinet.selection.proximal.MAX_STEPS", 1)
     monkeypatch.setattr("debinet.selection.working_set.ROUNDS", 1)
     X, y = data()
@@ -325,7 +325,7 @@ def test_back_end_of_slope(monkeypatch):
 
 def test_back_end_that_is_not_installed(monkeypatch):
     X, y = data()
-    monkeypatch.setattr("debinet.selection.slope_backend.find_spec", lambda _: None)
+    monkeypatch.setattr("debinet.selection.slope.find_spec", lambda _: None)
     with pytest.raises(OptionError, match="slope"):
         Slope(0.1, solver="sortedl1").fit(X, y)
     np.testing.assert_array_equal(

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize as scipy_minimize
 
-from debinet.selection.absolute_norm import AbsoluteNorm, AbsoluteValues
-from debinet.selection.coordinate_descent import DescentSolver
+from debinet.selection.absolute_norm import AbsoluteNorm, AbsoluteValues, DescentSolver
 from debinet.selection.group_norm import GroupNorm
 from debinet.selection.groups import make_groups
 from debinet.selection.plugin import gaussian_level, group_level

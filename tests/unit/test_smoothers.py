@@ -14,7 +14,7 @@ from statsmodels.nonparametric.kernel_regression import KernelReg
 from debinet.data.folds import k_folds, leave_one_out
 from debinet.exceptions import FoldError, InputError, LengthError, MemoryLimitError, OptionError
 from debinet.learners.smoothers import LocalLinear, NadarayaWatson
-from debinet.learners.smoothers.feature_search import search_features
+from debinet.learners.smoothers.bandwidths import search_features
 from debinet.learners.smoothers.kernels import KERNELS, descend, kernel_weights
 from debinet.learners.smoothers.leave_one_out import bandwidth_grid, leave_one_out_errors
 from debinet.learners.smoothers.rows import Points, StandardizedRows

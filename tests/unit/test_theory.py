@@ -37,8 +37,8 @@ from debinet.theory import (
     normalize_rows,
     tangent_kernel,
 )
-from debinet.theory.descent import descend
 from debinet.theory.network import NEURONS
+from debinet.theory.trajectory import descend
 
 torch = pytest.importorskip("torch")
 

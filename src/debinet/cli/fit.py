@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from debinet.cli.fit_options import FitOptions, read_crossfit, read_vcov
-from debinet.cli.learners import LEARNERS
+from debinet.cli.fit_options import LEARNERS, FitOptions, read_crossfit, read_vcov
 
 if TYPE_CHECKING:
     import pandas as pd

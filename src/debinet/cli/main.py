@@ -8,11 +8,9 @@ import click
 
 from debinet import __version__
 from debinet.cli.demo import demo_command
+from debinet.cli.experiments import reproduce_command, simulate_command
 from debinet.cli.fit import fit_command
-from debinet.cli.predict import predict_command
-from debinet.cli.reproduce import reproduce_command
-from debinet.cli.simulate import simulate_command
-from debinet.cli.trust import trust_command
+from debinet.cli.saved import predict_command, trust_command
 from debinet.exceptions import DebiNetError
 
 _INTERRUPTED = 130

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from debinet.data.readers import READERS, read_frame
+from debinet.data.files import READERS, read_frame
 from debinet.data.schema import unknown_column
 from debinet.exceptions import EmptyInputError, FileFormatError, MissingValueError
 

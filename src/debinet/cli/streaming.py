@@ -60,7 +60,7 @@ def require_no_streaming(streaming: Streaming) -> None:
 
 def _require_possible(path: Path, asked: FitOptions, kind: str | None) -> None:
     """Require options that can be served, before hours of reading."""
-    from debinet.data.readers import READERS
+    from debinet.data.files import READERS
 
     for name in ("formula", "select"):
         if getattr(asked, name) is not None:

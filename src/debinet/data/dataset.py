@@ -18,10 +18,7 @@ from debinet.data.checks import (
 from debinet.data.labels import read_groups
 from debinet.data.schema import Schema, Treatments, make_schema
 from debinet.data.tables import read_table, read_vector
-from debinet.exceptions import (
-    EmptyInputError,
-    InputError,
-)
+from debinet.exceptions import EmptyInputError, InputError
 from debinet.protocols import FloatArray, IntArray
 
 

@@ -79,10 +79,8 @@ def make_smooth_nonlinear(
     ----------
     n, p : int
         Rows and controls, p >= 3.
-    effects : tuple of float
-        True coefficients.
-    random_state : int, numpy random generator, or None
-        Seed.
+    effects, random_state
+        As in `make_sparse_linear`.
     """
     rng = named_generator(root_seed(random_state), "smooth nonlinear")
     Z = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, p))
@@ -132,10 +130,8 @@ def make_oblique(
     ----------
     n : int
         Rows; there are five controls.
-    effect : float
-        True coefficient.
-    random_state : int, numpy random generator, or None
-        Seed.
+    effect, random_state
+        As in `make_waves`.
     """
     rng = named_generator(root_seed(random_state), "oblique")
     Z = _autoregressive(rng, n, 5, 0.3)
@@ -161,10 +157,8 @@ def make_survey(
     ----------
     n : int
         Rows.
-    effects : tuple of float
-        True coefficients.
-    random_state : int, numpy random generator, or None
-        Seed.
+    effects, random_state
+        As in `make_sparse_linear`.
     """
     rng = named_generator(root_seed(random_state), "survey")
     Z = rng.integers(0, 2, size=(n, 4)).astype(np.float64)
@@ -186,10 +180,8 @@ def make_enrolment(
     ----------
     n : int
         Rows.
-    effect : float
-        True coefficient.
-    random_state : int, numpy random generator, or None
-        Seed.
+    effect, random_state
+        As in `make_waves`.
     """
     rng = named_generator(root_seed(random_state), "enrolment")
     Z = rng.normal(size=(n, 5))
@@ -211,10 +203,8 @@ def make_ccddhnr2018(
     ----------
     n, p : int
         Rows and controls, p >= 3.
-    effect : float
-        True coefficient.
-    random_state : int, numpy random generator, or None
-        Seed.
+    effect, random_state
+        As in `make_waves`.
     """
     rng = named_generator(root_seed(random_state), "ccddhnr2018")
     Z = _autoregressive(rng, n, p, 0.7)

@@ -15,12 +15,8 @@ from formulaic import Formula
 from formulaic.errors import DataMismatchWarning
 from narwhals.exceptions import DuplicateError
 
-from debinet.exceptions import (
-    DuplicateColumnError,
-    FormulaError,
-    MissingValueError,
-    UnknownColumnError,
-)
+from debinet.data.schema import unknown_column
+from debinet.exceptions import DuplicateColumnError, FormulaError, MissingValueError
 
 # The learners fit the intercept, so the models have no column for it.
 INTERCEPT = "Intercept"
@@ -217,11 +213,9 @@ def _as_frame(data: Any) -> pd.DataFrame:
 def pick_columns(data: Any, names: list[str]) -> Any:
     """Return one column as a Series, or several as a DataFrame, for groups and weights."""
     frame = _as_frame(data)
-    unknown = [name for name in names if name not in frame.columns]
-    if unknown:
-        raise UnknownColumnError(
-            "groups and weights that are columns of the data",
-            repr(unknown[0]),
-            f"The columns are {list(frame.columns)[:8]}.",
-        )
+    for name in names:
+        if name not in frame.columns:
+            raise unknown_column(
+                name, frame.columns, "groups and weights that are columns of the data"
+            )
     return frame[names[0]] if len(names) == 1 else frame[names]

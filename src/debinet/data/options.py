@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from debinet.exceptions import OptionError
+from debinet.exceptions import InputError, LengthError, OptionError
+from debinet.protocols import FloatArray
 
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -66,6 +67,21 @@ def one_of(option: str, value: Any, allowed: Iterable[str], remedy: str = "") ->
         return value
     default = f"Leave {option} out for the default, {names[0]!r}."
     raise _refused(option, f"one of {', '.join(map(repr, names))}", value, remedy or default)
+
+
+def number_array(option: str, values: Any, shape: tuple[int, ...]) -> FloatArray:
+    """Require finite numbers in an array of this shape."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{option} to be numbers", str(error), "Pass numbers.") from error
+    if array.shape != shape:
+        raise LengthError(
+            f"{option} of shape {shape}", f"shape {array.shape}", f"Pass {shape[0]} numbers."
+        )
+    if not np.isfinite(array).all():
+        raise InputError(f"finite {option}", "NaN or infinity", "Check how they were computed.")
+    return array
 
 
 def _refused(option: str, allowed: str, value: Any, remedy: str) -> OptionError:

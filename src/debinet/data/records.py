@@ -15,7 +15,7 @@ import numpy as np
 
 from debinet.data.archive import write_archive
 from debinet.data.arrays import require
-from debinet.data.foreign import foreign_parts, make_foreign
+from debinet.data.frames import foreign_parts, make_foreign
 from debinet.data.registry import CLASSES, FINITE, find_class, name_of
 
 FOREIGN = "foreign"

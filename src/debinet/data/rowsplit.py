@@ -31,9 +31,7 @@ class RowSplit:
     @property
     def same(self) -> bool:
         """Whether the same rows serve both."""
-        return self.selection.size == self.estimation.size and bool(
-            (self.selection == self.estimation).all()
-        )
+        return np.array_equal(self.selection, self.estimation)
 
 
 @dataclass(frozen=True)

@@ -99,10 +99,8 @@ def fetch_credit_default(
 
     Parameters
     ----------
-    path : path-like, optional
-        A file, or a folder laid out like DEBINET_DATA. If given, nothing else is tried.
-    download : bool
-        Whether the network may be used.
+    path, download
+        As in `fetch_401k`.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 
 from debinet.data.workers import count_workers
 
@@ -15,14 +15,9 @@ BLOCK = 32
 def in_blocks(work: Callable[[slice], object], count: int, n_jobs: int | None) -> None:
     """Call `work`, in threads, on slices that make up `range(count)`.
 
-    The blocks, and with them the result, do not depend on the number of threads.
+    The blocks, and with them the result, do not depend on the number of threads. None is all cores,
+    as the linear algebra uses them too.
     """
     blocks = [slice(k, min(k + BLOCK, count)) for k in range(0, count, BLOCK)]
-    Parallel(n_jobs=thread_count(n_jobs), backend="threading")(
-        delayed(work)(block) for block in blocks
-    )
-
-
-def thread_count(n_jobs: int | None) -> int:
-    """Return a number of threads: all cores for None, as the linear algebra uses them too."""
-    return int(cpu_count()) if n_jobs is None else count_workers(n_jobs)
+    threads = count_workers(-1 if n_jobs is None else n_jobs)
+    Parallel(n_jobs=threads, backend="threading")(delayed(work)(block) for block in blocks)

@@ -7,23 +7,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from debinet.experiments.assess import Fit
+    from debinet.experiments.assess import Fit, SimulatedSample, draw_sample
     from debinet.experiments.comparison import Comparison, Metric, Published, compare
     from debinet.experiments.paper.reproduce import NAMES, Reproduced, Running, reproduce
     from debinet.experiments.plan import Cell, Design, Experiment, Method
     from debinet.experiments.results import Results
     from debinet.experiments.running import run_experiment
-    from debinet.experiments.samples import SimulatedSample, draw_sample
     from debinet.experiments.toml_plan import read_experiment
 
 _NAMES = {
-    "assess": ("Fit",),
+    "assess": ("Fit", "SimulatedSample", "draw_sample"),
     "comparison": ("Comparison", "Metric", "Published", "compare"),
     "paper.reproduce": ("NAMES", "Reproduced", "Running", "reproduce"),
     "plan": ("Cell", "Design", "Experiment", "Method"),
     "results": ("Results",),
     "running": ("run_experiment",),
-    "samples": ("SimulatedSample", "draw_sample"),
     "toml_plan": ("read_experiment",),
 }
 _WHERE = {name: module for module, names in _NAMES.items() for name in names}

@@ -1,18 +1,53 @@
-"""Errors and coverage of a fit whose truth is known."""
+"""Data of a replication, and the errors and coverage of a fit to them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from debinet.data.designs import Simulated
 from debinet.experiments.plan import Values
-from debinet.experiments.samples import SimulatedSample
 from debinet.inference.result import Inference
 from debinet.protocols import FloatArray
+
+
+class SimulatedSample(NamedTuple):
+    """Rows to fit and new rows of the same design.
+
+    Attributes
+    ----------
+    X : DataFrame of shape (n, p)
+    y : Series of length n
+    X_new : DataFrame of shape (m, p)
+    y_new : Series of length m
+    truth : Series
+        True coefficients by name.
+    """
+
+    X: pd.DataFrame
+    y: pd.Series
+    X_new: pd.DataFrame
+    y_new: pd.Series
+    truth: pd.Series
+
+
+def draw_sample(
+    make: Callable[..., Simulated], n: int, new: int, *, random_state: int, **options: Any
+) -> SimulatedSample:
+    """Draw n + new rows of a design; the last `new` are for prediction."""
+    X, y, truth = make(n=n + new, random_state=random_state, **options)
+    return SimulatedSample(
+        X.iloc[:n],
+        y.iloc[:n],
+        X.iloc[n:].reset_index(drop=True),
+        y.iloc[n:].reset_index(drop=True),
+        truth,
+    )
 
 
 def estimation_errors(coef: pd.Series, truth: pd.Series) -> dict[str, float]:

@@ -61,7 +61,11 @@ def run_experiment(
     -------
     Results
     """
-    _require_counts(runs, workers, seed, backend)
+    if runs is not None:
+        whole_number("runs", runs, 1)
+    whole_number("workers", workers, 1)
+    whole_number("seed", seed, 0)
+    one_of("backend", backend, _BACKENDS)
     cells = list(experiment.cells(runs or experiment.runs, seed))
     if not cells:
         raise OptionError("an experiment with cells", "none", "Give it runs of at least 1.")
@@ -137,11 +141,3 @@ def _bar(
             yield record
             bar.update()
             bar.set_postfix_str(f"{record.design}, {record.method}", refresh=False)
-
-
-def _require_counts(runs: int | None, workers: int, seed: int, backend: str) -> None:
-    if runs is not None:
-        whole_number("runs", runs, 1)
-    whole_number("workers", workers, 1)
-    whole_number("seed", seed, 0)
-    one_of("backend", backend, _BACKENDS)

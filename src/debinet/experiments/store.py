@@ -11,7 +11,6 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from zlib import crc32
 
 from debinet.exceptions import FileFormatError
@@ -111,12 +110,7 @@ class Appending:
     def __enter__(self) -> Appending:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         os.close(self._descriptor)
 
     def add(self, record: Record) -> None:

@@ -102,13 +102,6 @@ def _restored(fit: ResidualRegression, influence: FloatArray) -> FloatArray:
     return np.asarray(np.copysign(np.sqrt(residuals**2 + lost), residuals))
 
 
-def known_noise(influence: FloatArray, noise: float) -> FloatArray:
-    """`sigma^2 A'A` for `coef = A'y`, A (n, q), with a noise level that is known by itself."""
-    covariance: FloatArray = influence.T @ influence
-    covariance *= noise**2
-    return covariance
-
-
 def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -> FloatArray:
     """Return the covariance named `kind`."""
     if isinstance(kind, str) and kind == "full":
@@ -116,7 +109,9 @@ def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -
     one_of("vcov", kind, [*BY_NAME, "cluster", "full"], "Use 'HC3' if in doubt.")
     if fit.has_own_noise and fit.noise is not None and fit.influence is not None:
         if kind == "iid":
-            return known_noise(fit.influence, fit.noise)
+            covariance: FloatArray = fit.influence.T @ fit.influence
+            covariance *= fit.noise**2  # in place, as it may fill the memory
+            return covariance
         raise CovarianceError(
             "vcov='iid' or 'full' for a desparsified Lasso",
             repr(kind),

@@ -17,8 +17,6 @@ from debinet.report.page import Section, write_page
 from debinet.report.tables import labelled_lines
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from debinet.inference.result import Inference
 
 _CLASSES = {"ok": "ok", "not known": "", "look": "look", "do not trust": "bad"}
@@ -52,22 +50,18 @@ def write_report(
 
 
 def _coefficients(result: Inference, level: float, joint: bool) -> Section:
+    from debinet.report.forest import forest_plot
+
     frame = result.to_frame(level, joint)
     shown = frame if len(frame) <= _FOREST else frame.loc[frame["pvalue"].nsmallest(_FOREST).index]
+    label = f"effect on {result.outcome}, {100 * level:g} % {'joint ' if joint else ''}intervals"
     return Section(
         "Coefficients",
         table=result.to_html(level, joint),
-        figure=None if frame.empty else _forest(result, shown, level, joint),
+        figure=None if frame.empty else forest_plot(shown, label=label),
         caption=f"Forest plot of coefficients with {100 * level:g} % intervals; the numbers are in "
         "the table above",
     )
-
-
-def _forest(result: Inference, frame: pd.DataFrame, level: float, joint: bool) -> Axes:
-    from debinet.report.forest import forest_plot
-
-    label = f"effect on {result.outcome}, {100 * level:g} % {'joint ' if joint else ''}intervals"
-    return forest_plot(frame, label=label)
 
 
 def _trust_section(trust: Trust) -> Section:

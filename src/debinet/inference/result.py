@@ -16,14 +16,9 @@ from debinet.data.labels import read_groups
 from debinet.data.options import share
 from debinet.data.records import save_object
 from debinet.exceptions import OptionError
-from debinet.inference import multiplicity, simultaneous
+from debinet.inference import simultaneous
 from debinet.inference.aggregation import spread
-from debinet.inference.hypotheses import (
-    WaldTest,
-    hypothesis_matrix,
-    right_hand_side,
-    wald_test,
-)
+from debinet.inference.hypotheses import WaldTest, hypothesis_matrix, right_hand_side, wald_test
 from debinet.inference.measurement_error import correct_result
 from debinet.inference.provenance import Clustered, Provenance
 from debinet.inference.regression import Regression
@@ -249,7 +244,7 @@ class Inference:
         if isinstance(method, str) and method == "romano-wolf":
             adjusted = simultaneous.romano_wolf(self._t(), self.covariance, self.df, self.seed)
         else:
-            adjusted = multiplicity.adjusted(method, self.pvalue.to_numpy())
+            adjusted = simultaneous.adjusted(method, self.pvalue.to_numpy())
         return self._series(adjusted, f"pvalue ({method})")
 
     def trust(self) -> Trust:

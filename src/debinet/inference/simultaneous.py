@@ -1,11 +1,4 @@
-"""Joint statements about many coefficients, from the multiplier bootstrap.
-
-With Gaussian multipliers `xi_i`, the bootstrap statistic `sum_i xi_i phi_i` (phi the influence of
-row i) is, given the data, exactly normal with covariance `sum_i phi_i phi_i'`: the covariance
-matrix itself. So it is drawn from there, at a cost that does not grow with n, for every
-covariance alike, clusters and HC3 included. Draws are divided by an independent
-`sqrt(chi2_df / df)`, so that one coefficient alone gets its usual t interval.
-"""
+"""P-values and bands for several coefficients at once."""
 
 from __future__ import annotations
 
@@ -18,6 +11,7 @@ from scipy import stats
 from scipy.linalg.lapack import dpstrf
 
 from debinet._random import named_generator
+from debinet.data.options import one_of
 from debinet.protocols import FloatArray
 
 DRAWS = 20_000
@@ -85,3 +79,30 @@ def _pivoted(correlation: FloatArray) -> npt.NDArray[np.float32] | None:
     root[pivot - 1] = np.tril(factor[:, :rank])
     # What the rank leaves out of a covariance is rounding; of a matrix that is none, it is not.
     return root if np.abs((root**2).sum(axis=1) - 1).max() < _LEFT_OUT else None
+
+
+def adjusted(method: Any, pvalues: FloatArray) -> FloatArray:
+    """Adjust by the method of that name."""
+    one_of("method", method, [*_METHODS, "romano-wolf"], "Use 'holm' if in doubt.")
+    return _METHODS[method](pvalues)
+
+
+def holm(pvalues: FloatArray) -> FloatArray:
+    """Holm (1979): controls the family-wise error rate under any dependence."""
+    m = pvalues.size
+    order = np.argsort(pvalues, kind="stable")
+    adjusted = np.empty(m)
+    adjusted[order] = np.maximum.accumulate(pvalues[order] * np.arange(m, 0, -1))
+    return np.minimum(adjusted, 1.0)
+
+
+def benjamini_hochberg(pvalues: FloatArray) -> FloatArray:
+    """Benjamini and Hochberg (1995): controls the false discovery rate."""
+    m = pvalues.size
+    order = np.argsort(pvalues, kind="stable")[::-1]
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum.accumulate(pvalues[order] * m / np.arange(m, 0, -1))
+    return np.minimum(adjusted, 1.0)
+
+
+_METHODS = {"holm": holm, "bh": benjamini_hochberg}

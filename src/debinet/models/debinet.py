@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, named_seed, root_seed
-from debinet.data.candidate_rows import CandidateRows, read_candidate_rows
+from debinet.data.candidates import CandidateRows, read_candidate_rows
 from debinet.data.records import save_object
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns

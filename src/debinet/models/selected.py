@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from debinet.data.candidate_rows import CandidateRows, usable_columns
+from debinet.data.candidates import CandidateRows, usable_columns
 from debinet.data.checks import SPARE_ROWS
 from debinet.data.rowsplit import RowSplit
 from debinet.exceptions import (

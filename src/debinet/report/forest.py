@@ -1,4 +1,4 @@
-"""Forest plot: one interval per coefficient."""
+"""Plots of coefficients: one interval per coefficient, or every coefficient along a path."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import pandas as pd
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 INK = "#1f4e79"
 TRUTH = "#c0504d"
+# More names than this cannot be read.
+NAMED = 10
 
 
 def forest_plot(
@@ -59,3 +62,56 @@ def forest_plot(
 def plain(text: str) -> str:
     """Names are data: a dollar sign would start mathematics and fail on bad syntax."""
     return text.replace("$", r"\$")
+
+
+def path_plot(
+    frame: pd.DataFrame,
+    *,
+    ax: Axes | None = None,
+    chosen: float | None = None,
+    logarithmic: bool = False,
+) -> Axes:
+    """Draw one line per column that is ever away from zero.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Coefficients: a row per penalty or step, which are the index, a column per feature.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+    chosen : float, optional
+        Where to draw a vertical line.
+    logarithmic : bool
+        Whether the index is drawn on a logarithmic axis, from large to small.
+    """
+    if ax is None:
+        # pyplot, so that notebooks and plt.show() find the figure.
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+    values = frame.to_numpy()
+    used = np.flatnonzero((values != 0).any(axis=0))
+    where = frame.index.to_numpy()
+    ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
+    if used.size:
+        ax.plot(where, values[:, used], linewidth=1.1)
+    if logarithmic:
+        ax.set_xscale("log")
+        if not ax.xaxis_inverted():
+            ax.invert_xaxis()
+    if chosen is not None:
+        ax.axvline(chosen, color=TRUTH, linewidth=1.2, linestyle="--")
+    end = int(where.argmin() if logarithmic else where.argmax()) if used.size else 0
+    ranked = used[np.argsort(-np.abs(values[end, used]), kind="stable")] if used.size else used
+    for j in ranked[:NAMED]:
+        ax.annotate(
+            plain(str(frame.columns[j])),
+            (where[end], values[end, j]),
+            (3, 0),
+            textcoords="offset points",
+            fontsize=7,
+        )
+    ax.set_xlabel(str(frame.index.name or ""))
+    ax.set_ylabel("coefficient")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax

@@ -1,14 +1,14 @@
-"""A self-contained HTML page of tables and figures."""
+"""Files for readers: self-contained HTML pages, and figures."""
 
 from __future__ import annotations
 
 import base64
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from debinet.data.atomic_write import write_atomically
 from debinet.report.page_parts import SCRIPT, STYLE
@@ -16,6 +16,12 @@ from debinet.report.page_parts import SCRIPT, STYLE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+# A date would make every file different.
+_FORMATS: Mapping[str, Mapping[str, Any]] = {
+    ".png": {"dpi": 200},
+    ".svg": {"metadata": {"Date": None}},
+}
 
 
 @dataclass(frozen=True)
@@ -81,3 +87,20 @@ def _embedded(drawn: Axes | Figure) -> str:
     figure.savefig(stream, format="png", dpi=150)
     plt.close(figure)
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
+
+
+def save_figure(draw: Callable[[], Figure], folder: Path, name: str) -> list[Path]:
+    """Draw a figure and save it as `<name>.png` and `<name>.svg`."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    files = []
+    # Identifiers inside an SVG are random unless they are salted.
+    with mpl.rc_context({"svg.hashsalt": name}):
+        figure = draw()
+        for ending, options in _FORMATS.items():
+            files.append(folder / f"{name}{ending}")
+            with write_atomically(files[-1]) as draft:
+                figure.savefig(draft, format=ending[1:], **options)
+        plt.close(figure)
+    return files

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from debinet._random import RandomState
-from debinet.data.options import positive_number
-from debinet.exceptions import CollinearError, InputError, LengthError, OptionError
+from debinet.data.options import number_array, positive_number
+from debinet.exceptions import CollinearError, OptionError
 from debinet.protocols import FloatArray
 from debinet.selection.absolute_norm import AbsoluteValues
-from debinet.selection.adaptive_weights import AdaptiveDescent
+from debinet.selection.plugin import gaussian_level
 from debinet.selection.problem import LinearProblem
-from debinet.selection.regularizer import Regularizer
+from debinet.selection.regularizer import Regularizer, Solutions
 from debinet.selection.selector import PenalizedSelector
 from debinet.selection.tuning import read_penalty, tune
 
@@ -79,7 +81,7 @@ class AdaptiveLasso(PenalizedSelector):
     def _regularizer(self, problem: LinearProblem) -> Regularizer:
         exponent = positive_number("exponent", self.exponent)
         if not isinstance(self.initial, str):
-            given = _read_initial(self.initial, problem.scale.size)
+            given = number_array("initial coefficients", self.initial, problem.scale.shape)
             return AdaptiveDescent(partial(_given, given * problem.scale), exponent)
         if self.initial == "ols":
             return AdaptiveDescent(_least_squares, exponent)
@@ -114,15 +116,59 @@ def _least_squares(X: FloatArray, y: FloatArray) -> FloatArray:
     return np.asarray(coef)
 
 
-def _read_initial(initial: Any, p: int) -> FloatArray:
-    try:
-        coef = np.asarray(initial, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("initial coefficients", str(error), "Use initial='lasso'.") from error
-    if coef.shape != (p,):
-        raise LengthError(
-            f"initial coefficients of shape ({p},)", f"{coef.shape}", "Pass one per column."
-        )
-    if not np.isfinite(coef).all():
-        raise InputError("finite initial coefficients", "NaN or infinity", "Use initial='lasso'.")
-    return coef
+@dataclass(frozen=True)
+class AdaptiveDescent:
+    """`sum_j weight_j |t_j|` with `weight_j = |initial_j|^-exponent`.
+
+    Attributes
+    ----------
+    initial : callable
+        Maps centred X (n, p) and y (n,) to first coefficients (p,). It is called for every set of
+        rows, so cross-validation covers the first estimate as well.
+    exponent : float
+        Positive.
+    """
+
+    initial: Callable[[FloatArray, FloatArray], FloatArray]
+    exponent: float = 1.0
+
+    def on(self, X: FloatArray, y: FloatArray) -> AdaptiveSolver:
+        """Return a solver for these data."""
+        return AdaptiveSolver(X, y, self.initial(X, y), self.exponent)
+
+    def level(self, X: FloatArray) -> float:
+        """Return the level of the Lasso for noise of standard deviation 1."""
+        return gaussian_level(X)
+
+    @property
+    def degree(self) -> float:
+        """The power of the Lasso's plug-in penalty that is used here.
+
+        A first coefficient as large as the Lasso's penalty, which noise may reach, is then
+        penalized as in the Lasso; larger ones less, smaller ones more.
+        """
+        return 1 + self.exponent
+
+
+class AdaptiveSolver:
+    """The Lasso on columns divided by their weights; columns of infinite weight stay out."""
+
+    def __init__(self, X: FloatArray, y: FloatArray, initial: FloatArray, exponent: float) -> None:
+        self._p = X.shape[1]
+        self._kept = np.flatnonzero(initial)
+        if not self._kept.size:
+            self.max_penalty = float(np.abs(X.T @ y).max()) / y.size
+            return
+        self._weights = np.abs(initial[self._kept]) ** -exponent
+        scaled = np.asfortranarray(X[:, self._kept] / self._weights)
+        self._inner = AbsoluteValues().on(scaled, y)
+        self.max_penalty = self._inner.max_penalty
+
+    def solve(self, penalties: FloatArray, tol: float) -> Solutions:
+        """Solve for decreasing penalties to a gap of `tol |y|^2 / (2 n)`."""
+        coefs = np.zeros((len(penalties), self._p))
+        if not self._kept.size:
+            return Solutions(coefs, np.zeros(len(penalties)), np.ones(len(penalties), dtype=bool))
+        inner = self._inner.solve(penalties, tol)
+        coefs[:, self._kept] = inner.coefs / self._weights
+        return Solutions(coefs, inner.gaps, inner.converged)

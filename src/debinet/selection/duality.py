@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from debinet.protocols import FloatArray
-from debinet.selection.norm import Norm
+from debinet.selection.regularizer import Norm
 
 
 def duality_gap(

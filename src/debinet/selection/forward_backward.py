@@ -42,16 +42,10 @@ class ForwardBackward(LinearSelector):
 
     Attributes
     ----------
-    coef_ : FloatArray of shape (p,)
-        Coefficients on the scale of X.
-    intercept_ : float
-        Intercept.
     steps_ : tuple of str
         The steps: "+name" or "-name".
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : array of shape (p,)
-        Their names, if X had names.
+    coef_, intercept_, n_features_in_, feature_names_in_
+        As in `Lasso`.
 
     References
     ----------
@@ -85,10 +79,8 @@ class ForwardBackward(LinearSelector):
 
         Parameters
         ----------
-        X : array or data frame of shape (n, p)
-            numpy, pandas, polars or arrow; numbers only, no column constant, no two equal.
-        y : array or series of shape (n,)
-            Outcome.
+        X, y
+            As in `Lasso.fit`.
         """
         problem = read_problem(X, y, standardize=True)
         n, p = problem.X.shape

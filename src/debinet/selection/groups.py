@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from debinet.data.options import is_whole
+from debinet.data.options import is_whole, number_array
 from debinet.exceptions import InputError, LengthError, MissingValueError, UnknownColumnError
 from debinet.protocols import FloatArray, IntArray
 
@@ -125,19 +125,10 @@ def _position(column: Any, position: Mapping[str, int]) -> int:
 
 
 def _read_weights(weights: Any, count: int) -> FloatArray:
-    try:
-        array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("group_weights of numbers", str(error), "Pass numbers.") from error
-    if array.shape != (count,):
-        raise LengthError(
-            f"one weight for each of the {count} groups",
-            f"shape {array.shape}",
-            "Pass one weight per group.",
-        )
-    if not (np.isfinite(array).all() and (array > 0).all()):
+    array = number_array("group_weights, one for each group,", weights, (count,))
+    if not (array > 0).all():
         raise InputError(
-            "group weights that are positive and finite",
+            "group weights that are positive",
             f"{array.min():g} among them",
             "Use small positive weights for groups that should hardly be penalized.",
         )

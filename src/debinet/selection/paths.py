@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from debinet.protocols import FloatArray
-from debinet.report.paths import path_plot
+from debinet.report.forest import path_plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,10 +10,7 @@ import numpy as np
 from debinet.data.checks import require_length, require_sound
 from debinet.data.dataset import read_outcome
 from debinet.data.tables import read_table, require_numbers
-from debinet.exceptions import TooFewRowsError
 from debinet.protocols import FloatArray
-
-LEAST_ROWS = 3
 
 
 @dataclass(frozen=True)
@@ -75,11 +72,6 @@ def read_problem(X: Any, y: Any, standardize: bool = True) -> LinearProblem:
     require_numbers(table)
     outcome, name = read_outcome(y)
     require_length(outcome.size, table.n, "y")
-    if table.n < LEAST_ROWS:
-        rows = "1 sample" if table.n == 1 else f"{table.n} rows"
-        raise TooFewRowsError(
-            f"at least {LEAST_ROWS} rows", f"{rows} (n_samples = {table.n})", "Pass more rows."
-        )
     require_sound(table.values, table.names, outcome)
     # one copy, always in the same memory order: sums round differently in another
     centred = np.array(table.values, order="F")

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import eigsh
 
 from debinet.protocols import FloatArray
 from debinet.selection.duality import duality_gap
-from debinet.selection.norm import Norm
+from debinet.selection.regularizer import Norm
 
 MAX_STEPS = 20_000
 # A gap costs as much as a step.

@@ -9,9 +9,8 @@ import numpy as np
 
 from debinet.protocols import FloatArray, IntArray
 from debinet.selection.duality import gradient_and_gap
-from debinet.selection.norm import Norm
 from debinet.selection.proximal import Quadratic, minimize
-from debinet.selection.regularizer import Solutions
+from debinet.selection.regularizer import Norm, Solutions
 
 ROUNDS = 200
 # Rounds without a smaller gap after which the tolerance counts as out of reach.

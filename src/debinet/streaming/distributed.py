@@ -12,12 +12,7 @@ import numpy as np
 
 from debinet.data.pieces import FramePiece, Piece, Source, require_rows
 from debinet.data.tables import require_distinct_names
-from debinet.exceptions import (
-    InputError,
-    MemoryLimitError,
-    MissingDependencyError,
-    OptionError,
-)
+from debinet.exceptions import InputError, MemoryLimitError, MissingDependencyError, OptionError
 from debinet.streaming.layout import Layout, RawRows
 from debinet.streaming.running import Job, Sums, run_pieces
 

@@ -21,11 +21,7 @@ from debinet._random import RandomState, root_seed
 from debinet.data.options import positive_number, share, whole_number
 from debinet.exceptions import OptionError
 from debinet.theory.convergence import Convergence, trace_frame
-from debinet.theory.inputs import (
-    read_rows,
-    read_targets,
-    require_memory,
-)
+from debinet.theory.inputs import read_rows, read_targets, require_memory
 from debinet.theory.limit import Rate, kernel_and_rate
 from debinet.theory.network import NEURONS, draw_network
 from debinet.theory.trajectory import DescentPlan, Trajectory, record_trajectory

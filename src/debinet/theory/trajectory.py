@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -12,12 +14,48 @@ from scipy.linalg import eigvalsh
 from debinet.exceptions import TrainingError
 from debinet.learners.progress import counted
 from debinet.protocols import FloatArray, IntArray
-from debinet.theory.descent import descend
 from debinet.theory.finite import finite_kernel, kernel_distance
 from debinet.theory.network import TwoLayerNetwork
 
 # Below the largest stable step the loss never rises, so such a growth is divergence.
 _DIVERGED = 10.0
+
+
+def descend(
+    start: TwoLayerNetwork, Z: FloatArray, M: FloatArray, step: float, train: str
+) -> Iterator[tuple[TwoLayerNetwork, FloatArray]]:
+    """Yield the network and its residuals `M - F` (n, outputs), at the start and after each step.
+
+    It never ends. The weights are updated in place by the next step.
+
+    Parameters
+    ----------
+    start : TwoLayerNetwork
+        Not changed.
+    Z, M : FloatArray of shapes (n, p), (n, outputs)
+    step : float
+        Learning rate: the time of one step.
+    train : str
+        `"first"` layer only, or `"all"`.
+    """
+    network = TwoLayerNetwork(start.W.copy(), start.A.copy(), start.activation)
+    W, A, neuron = network.W, network.A, network.neuron
+    scale = 1.0 / np.sqrt(network.width)
+    # Arrays of n x width take most of the memory, so three of them are reused.
+    hidden = Z @ W
+    active = neuron.value(hidden, None)
+    back = np.empty_like(hidden)
+    while True:
+        residuals = M - scale * (active @ A)
+        yield network, residuals
+        # -dL/dF_is = residuals_is reaches neuron r through A_rs, and its weights through a' and Z
+        np.matmul(residuals, A.T, out=back)
+        back *= neuron.slope(hidden)
+        if train == "all":
+            A += (step * scale) * (active.T @ residuals)
+        W += (step * scale) * (Z.T @ back)
+        np.matmul(Z, W, out=hidden)
+        neuron.value(hidden, active)
 
 
 @dataclass(frozen=True)
@@ -110,7 +148,8 @@ def record_trajectory(
     errors = np.empty((plan.steps + 1, M.shape[1]))
     snapshots: list[Snapshot] = []
     done = 0
-    reference = _Reference(network, Z, H, finite_kernel(network, Z, plan.train))
+    blocks = finite_kernel(network, Z, plan.train)
+    take = partial(_take_snapshot, start=network, start_blocks=blocks, Z=Z, H=H, plan=plan)
     states = islice(descend(network, Z, M, plan.step, plan.train), plan.steps + 1)
     interrupted = False
     try:
@@ -121,7 +160,7 @@ def record_trajectory(
                 _require_descent(errors[0], errors[k], k, plan.step)
                 done = k + 1
                 if k in plan.snapshots:
-                    snapshots.append(_take_snapshot(now, reference, k * plan.step, plan.train))
+                    snapshots.append(take(now, k))
     except KeyboardInterrupt:
         if not snapshots:
             raise
@@ -134,42 +173,30 @@ def record_trajectory(
     return Trajectory(errors[:done].copy(), tuple(snapshots), interrupted)
 
 
-@dataclass(frozen=True)
-class _Reference:
-    """What a network in training is compared with.
-
-    Attributes
-    ----------
-    network : TwoLayerNetwork
-        The start.
-    Z, H : FloatArray of shapes (n, p), (n, n)
-        Rows and their limiting kernel.
-    blocks : FloatArray of shape (outputs, outputs, n, n)
-        Kernel of the start.
-    """
-
-    network: TwoLayerNetwork
-    Z: FloatArray
-    H: FloatArray
-    blocks: FloatArray
-
-
 def _take_snapshot(
-    network: TwoLayerNetwork, reference: _Reference, time: float, train: str
+    now: TwoLayerNetwork,
+    k: int,
+    *,
+    start: TwoLayerNetwork,
+    start_blocks: FloatArray,
+    Z: FloatArray,
+    H: FloatArray,
+    plan: DescentPlan,
 ) -> Snapshot:
-    blocks = finite_kernel(network, reference.Z, train)
+    """Compare the network after k steps with its start and with the limiting kernel."""
+    blocks = finite_kernel(now, Z, plan.train)
     outputs, _, n, _ = blocks.shape
     whole = blocks.transpose(0, 2, 1, 3).reshape(outputs * n, outputs * n)
-    distance = kernel_distance(blocks, reference.H)
-    moved = np.linalg.norm(blocks - reference.blocks) / np.linalg.norm(reference.blocks)
+    distance = kernel_distance(blocks, H)
+    moved = np.linalg.norm(blocks - start_blocks) / np.linalg.norm(start_blocks)
     return Snapshot(
-        time=time,
+        time=k * plan.step,
         diagonal=distance.diagonal,
         off_diagonal=distance.off_diagonal,
         whole=distance.whole,
         from_start=float(moved),
         least_eigenvalue=float(eigvalsh(whole, subset_by_index=(0, 0))[0]),
-        movement=float(np.linalg.norm(network.W - reference.network.W, axis=0).max()),
+        movement=float(np.linalg.norm(now.W - start.W, axis=0).max()),
     )
 
 

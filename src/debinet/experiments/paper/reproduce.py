@@ -15,15 +15,15 @@ from debinet.experiments.paper.drawing import Drawing
 from debinet.experiments.results import Results
 from debinet.experiments.running import Backend, run_experiment
 from debinet.experiments.simulation import make_page, write_table
-from debinet.report.saving import save_figure
+from debinet.report.page import save_figure
 
 # The module of each; imported when needed, as some need more packages than others.
 _WHERE = {
     "table1": "table1",
     "table2": "table2",
     "table3": "table3",
-    "table4": "table4",
-    "table4_inputs": "table4",
+    "table4": "table1",
+    "table4_inputs": "table1",
     "table5": "table5",
     "figure2": "losses",
     "figure3": "intervals",

@@ -13,6 +13,8 @@ from sklearn.linear_model import Lasso as ScikitLasso
 from debinet.data.designs import make_table2
 from debinet.experiments.assess import (
     Fit,
+    SimulatedSample,
+    draw_sample,
     estimation_errors,
     interval_metrics,
     prediction_errors,
@@ -21,7 +23,6 @@ from debinet.experiments.comparison import Comparison, Metric
 from debinet.experiments.paper.plm_rows import early_stopped, five_epochs, wide_kernel
 from debinet.experiments.paper.published import TABLE_2, TABLE_2_SECONDS
 from debinet.experiments.plan import Design, Experiment, Method, Values
-from debinet.experiments.samples import SimulatedSample, draw_sample
 from debinet.models.debiased_lasso import DebiasedLasso
 from debinet.models.debinet import DebiNet
 from debinet.selection.lasso import Lasso

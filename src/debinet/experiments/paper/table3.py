@@ -105,7 +105,7 @@ def figure4(*, quick: bool = False) -> Drawing:
 
 def draw_boxes(results: Results) -> Figure:
     """Draw a box per method, with the paper's mean beside it."""
-    from debinet.report.boxes import plot_boxes
+    from debinet.report.panels import plot_boxes
 
     frame = results.to_frame().rename(columns={"coef": "value"})
     means = {method: row["mean"].value for (_, method), row in TABLE_3.items()}

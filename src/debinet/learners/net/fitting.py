@@ -15,7 +15,6 @@ import torch
 from debinet.exceptions import DebiNetError, InputError, OptionError, TrainingError
 from debinet.learners.net.architecture import NetArchitecture, draw_weights
 from debinet.learners.net.history import History
-from debinet.learners.net.outputs import Outputs
 from debinet.learners.net.program import (
     OneModule,
     Perceptrons,
@@ -24,7 +23,7 @@ from debinet.learners.net.program import (
     restore_module,
     restore_perceptron,
 )
-from debinet.learners.net.sample import Inputs, TrainingSample
+from debinet.learners.net.sample import Inputs, Outputs, TrainingSample
 from debinet.learners.net.training import VALUES, TrainingPlan, TrainingResult, same_steps, train
 from debinet.protocols import FloatArray
 

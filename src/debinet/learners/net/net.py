@@ -257,8 +257,7 @@ class Net(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc
     ) -> list[Self]:
         require_torch()
         from debinet.learners.net.fitting import fit_networks
-        from debinet.learners.net.options import read_blueprint, read_plan
-        from debinet.learners.net.prepare import make_samples
+        from debinet.learners.net.options import make_samples, read_blueprint, read_plan
 
         # Names of columns are noted on another object first: a fit that fails changes nothing.
         read = type(self)()

@@ -1,7 +1,8 @@
-"""Options of a network, checked before anything is trained."""
+"""Options of a network, checked before anything is trained, and its training samples."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from debinet.learners.net.architecture import ACTIVATIONS, NetArchitecture, read
 from debinet.learners.net.fitting import Blueprint
 from debinet.learners.net.losses import LOSSES
 from debinet.learners.net.optimizers import Optimizer, default_batch, default_rate
-from debinet.learners.net.sample import Scaling
+from debinet.learners.net.sample import Scaling, TrainingSample, make_sample, zeros_and_ones
 from debinet.learners.net.training import TrainingPlan
-from debinet.protocols import BoolArray
+from debinet.protocols import BoolArray, FloatArray, IntArray
 
 _WORDS = {
     "activation": tuple(ACTIVATIONS),
@@ -75,14 +76,6 @@ def read_plan(net: Any) -> TrainingPlan:
     )
 
 
-def read_share(value: Any) -> float:
-    """Return the share of rows held out to stop, 0 for none."""
-    if value is None:
-        return 0.0
-    remedy = "Use 0.1, or None to train for all epochs."
-    return share("validation_share", value, remedy)
-
-
 def read_device(device: Any) -> str:
     """Return a device that is there: the first graphics card for `"auto"`, else the processor."""
     if isinstance(device, str) and device == "auto":
@@ -96,3 +89,35 @@ def read_device(device: Any) -> str:
             "Use device='auto'.",
         ) from error
     return str(device)
+
+
+def make_samples(
+    net: Any,
+    Z: FloatArray,
+    M: FloatArray,
+    rows: Sequence[IntArray],
+    *,
+    seeds: Sequence[int],
+    weight: FloatArray,
+    groups: IntArray | None = None,
+) -> list[TrainingSample]:
+    """Split and scale each of the `rows` of Z and M (n, m), as the options of `net` say.
+
+    `groups` are codes (n,) of rows that are held out together.
+    """
+    scaling = read_scaling(net, zeros_and_ones(M[weight > 0]))
+    held_share, remedy = 0.0, "Use 0.1, or None to train for all epochs."
+    if net.validation_share is not None:
+        held_share = share("validation_share", net.validation_share, remedy)
+    return [
+        make_sample(
+            Z[part],
+            M[part],
+            weight[part],
+            scaling,
+            held_share=held_share,
+            seed=seed,
+            groups=None if groups is None else groups[part],
+        )
+        for part, seed in zip(rows, seeds, strict=True)
+    ]

@@ -10,8 +10,7 @@ import numpy as np
 
 from debinet.data.folds import Fold, Folds
 from debinet.learners.net.fitting import fit_network, forward
-from debinet.learners.net.options import read_blueprint, read_plan
-from debinet.learners.net.prepare import make_samples
+from debinet.learners.net.options import make_samples, read_blueprint, read_plan
 from debinet.learners.net.program import Program
 from debinet.learners.net.sample import TrainingSample
 from debinet.protocols import FloatArray, IntArray

@@ -11,8 +11,7 @@ import numpy as np
 import torch
 
 from debinet.exceptions import TrainingError
-from debinet.learners.net.best_weights import BestWeights
-from debinet.learners.net.history import History
+from debinet.learners.net.history import BestWeights, History
 from debinet.learners.net.losses import Loss, mean_over_rows
 from debinet.learners.net.optimizers import Optimizer
 from debinet.learners.net.program import Program, State

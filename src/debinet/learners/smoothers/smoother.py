@@ -35,9 +35,12 @@ class KernelSmoother(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # t
     n_features_in_ : int
     """
 
-    bandwidth: Any
-    kernel: Any
-    per_feature: Any
+    def __init__(
+        self, bandwidth: Any = "loo", kernel: str = "gaussian", *, per_feature: bool = False
+    ) -> None:
+        self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.per_feature = per_feature
 
     @abstractmethod
     def _local(self, rows: StandardizedRows) -> Local:

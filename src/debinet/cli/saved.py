@@ -1,7 +1,8 @@
-"""`debinet predict`: the outcome of new rows, from a saved model."""
+"""`debinet predict` and `debinet trust`: what a saved fit can answer."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -112,3 +114,24 @@ def _columns(fitted: Any) -> list[str]:
             "Predict in Python, with dn.load(...).predict(array), or fit it to a data frame.",
         )
     return [str(name) for name in fitted.feature_names_in_]
+
+
+@click.command("trust", no_args_is_help=True)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--json", "json_", is_flag=True, help="Print JSON.")
+def trust_command(file: Path, *, json_: bool) -> int:
+    """Check what `debinet fit --save`, `model.save` or `result.save` wrote.
+
+    \b
+    Example:
+      debinet fit wages.csv --outcome lwage --treatments educ --save wages.npz
+      debinet trust wages.npz
+
+    Exit code 1 if the verdict is "do not trust".
+    """  # noqa: D301 - click's mark for lines to leave alone
+    from debinet.models.storing import load_any_result
+
+    trust = load_any_result(file).trust()
+    checks = [vars(check) for check in trust.checks]
+    click.echo(json.dumps({"verdict": trust.verdict, "checks": checks}) if json_ else str(trust))
+    return 1 if trust.verdict == "do not trust" else 0
