@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 import debinet as dn
-from debinet.learners.moments import column_moments
+from debinet.learners.inputs import column_moments
 from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 
 

@@ -95,7 +95,7 @@ def rates(folder: Path, repeats: int = 5) -> dict[str, float]:
     from threadpoolctl import threadpool_limits
 
     from debinet.data.sources import open_source
-    from debinet.learners.moments import Moments
+    from debinet.learners.inputs import Moments
     from debinet.learners.tangent.features import HiddenUnits, draw_directions
     from debinet.streaming.fit import _grams_of
     from debinet.streaming.grams import RowMap

@@ -11,7 +11,7 @@ from debinet.data.archive import write_archive
 from debinet.data.records import pack
 from debinet.exceptions import CovarianceError, FileFormatError, InputError, OptionError
 from debinet.inference import simultaneous
-from debinet.inference.aggregation import median_covariance
+from debinet.inference.covariance import median_covariance
 from debinet.inference.methods import pooled
 from debinet.inference.provenance import Provenance
 from debinet.inference.regression import ResidualRegression

@@ -8,7 +8,7 @@ import pytest
 import debinet as dn
 from debinet.data.folds import leave_one_out
 from debinet.exceptions import OptionError
-from debinet.learners.moments import column_moments
+from debinet.learners.inputs import column_moments
 from debinet.learners.wide import relevance as module
 from debinet.learners.wide.kernels import Architecture, forward, kernel_matrix, pull_back
 from debinet.learners.wide.likelihood import ScaleProblem, evaluate

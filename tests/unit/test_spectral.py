@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from debinet.data.folds import k_folds, leave_one_out
-from debinet.learners.moments import column_moments
+from debinet.learners.inputs import column_moments
 from debinet.learners.spectral.full import FullSpectrum, decompose
 from debinet.learners.spectral.heldout import (
     adjoint_residuals,

@@ -8,7 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 import debinet as dn
 from debinet.exceptions import CovarianceError, OptionError
-from debinet.learners.moments import column_moments
+from debinet.learners.inputs import column_moments
 from debinet.learners.spectral.full import decompose
 from debinet.learners.wide import view
 from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix

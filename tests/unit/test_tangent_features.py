@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from debinet.learners.moments import column_moments
+from debinet.learners.inputs import column_moments
 from debinet.learners.tangent.features import HiddenUnits, Units, draw_directions
 from debinet.learners.tangent.view import view_features
 from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix

@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 
 from debinet.data.folds import Fold, Folds, k_folds, leave_one_out, no_folds
 from debinet.exceptions import FoldError, LengthError, OptionError
-from debinet.learners.moments import column_moments
+from debinet.learners.inputs import column_moments
 from debinet.learners.wide import WideNet
 from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
 from debinet.protocols import PreparedLearner

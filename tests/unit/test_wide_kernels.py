@@ -6,7 +6,7 @@ from scipy.special import erf
 
 from debinet.data.free_memory import row_chunks
 from debinet.exceptions import OptionError
-from debinet.learners.moments import column_moments
+from debinet.learners.inputs import column_moments
 from debinet.learners.wide import kernels
 from debinet.learners.wide.activations import ACTIVATIONS, LEAKY_SLOPE
 from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix

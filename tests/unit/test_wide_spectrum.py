@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from debinet.learners.moments import column_moments
+from debinet.learners.inputs import column_moments
 from debinet.learners.spectral.full import decompose
 from debinet.learners.spectral.spectrum import FILTERS
 from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix

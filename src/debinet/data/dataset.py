@@ -18,7 +18,7 @@ from debinet.data.checks import (
 from debinet.data.labels import read_groups
 from debinet.data.schema import Schema, Treatments, make_schema
 from debinet.data.tables import read_table, read_vector
-from debinet.exceptions import EmptyInputError, InputError
+from debinet.exceptions import InputError
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -71,7 +71,6 @@ class Dataset:
         *,
         groups: Any = None,
         sample_weight: Any = None,
-        needs_controls: bool = True,
     ) -> Dataset:
         """Validate the data; raise a typed error or return a sound record.
 
@@ -88,8 +87,6 @@ class Dataset:
             Clusters: rows of one group are never split between training and held-out rows.
         sample_weight : array or series of shape (n,), optional
             Non-negative weights.
-        needs_controls : bool
-            Whether an empty Z is an error.
         """
         table = read_table(X)
         outcome, name = read_outcome(y)
@@ -99,12 +96,6 @@ class Dataset:
         weights = None if sample_weight is None else read_weights(sample_weight, table.n)
         counted = table.n if weights is None else int(np.count_nonzero(weights))
         require_enough_rows(counted, D.shape[1])
-        if needs_controls and Z.shape[1] == 0:
-            raise EmptyInputError(
-                "at least one column beside the treatments",
-                f"{len(table.names)} feature(s), all treatments",
-                "Add controls, or use learner='mean' for ordinary least squares.",
-            )
         names = [*schema.treatment_names, *schema.control_names]
         require_sound(np.hstack([D, Z]), names, outcome)
         require_independent(D, schema.treatment_names)

@@ -40,7 +40,7 @@ CLASSES = {
     "averaged": "learners.crossfitting:Averaged",
     "weighted": "learners.crossfitting:Weighted",
     "fitted learner": "learners.adapter:FittedLearner",
-    "moments": "learners.moments:Moments",
+    "moments": "learners.inputs:Moments",
     "MeanLearner": "learners.mean:MeanLearner",
     "Stack": "learners.stacking:Stack",
     "Columns": "learners.columns:Columns",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from debinet.exceptions import InputError, OptionError
-from debinet.inference.aggregation import spread
+from debinet.inference.covariance import spread
 from debinet.inference.provenance import CorrectedErrors
 from debinet.inference.regression import ResidualRegression
 from debinet.protocols import FloatArray

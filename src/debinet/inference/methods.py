@@ -22,6 +22,8 @@ from debinet.exceptions import FoldError, OptionError
 from debinet.inference.regression import ResidualRegression, regress
 from debinet.protocols import FloatArray, HeldOut, IntArray, Pilot
 
+# Methods that start from, or are, the estimate of a mixed model.
+MIXED = frozenset({"structured", "gls"})
 # The structured method goes from coefficients to g and back: twice.
 _ROUNDS = 2
 
@@ -35,9 +37,6 @@ class Nuisances(Protocol):
 
     def hold_out(self, M: FloatArray, *names: str | int) -> HeldOut:
         """Predict every row of targets; `names` tell random states of fits apart."""
-
-    def gls(self, y: FloatArray, D: FloatArray) -> Pilot | None:
-        """Return the estimate of the learner's mixed model, if it has one."""
 
     def adjoint(self, X: FloatArray, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`."""
@@ -92,6 +91,8 @@ def solve(
     rows: RowAlgebra,
     M: FloatArray,
     R: FloatArray,
+    *,
+    pilot: Pilot | None = None,
 ) -> Solved:
     """Solve for the coefficients by the method of this name.
 
@@ -104,12 +105,14 @@ def solve(
         Outcome and treatments.
     R : columns, 1 + q of them
         Their held-out residuals.
+    pilot : Pilot, optional
+        Estimate of the learner's mixed model, for the methods in `MIXED`.
     """
     y, D, R_y, R_D = M[..., 0], M[..., 1:], R[..., 0], R[..., 1:]
     if method == "structured":
-        return _structured(nuisances, rows, M, R)
+        return _structured(nuisances, rows, M, R, pilot)
     if method == "gls":
-        return _mixed_model(nuisances, y, D, R_D)
+        return _mixed_model(nuisances, M, R_D, pilot)
     if method == "dml1":
         return Solved(rows.average(R_y, R_D), R_y)
     coef = rows.regress(R_y, R_D)
@@ -120,10 +123,11 @@ def solve(
     return Solved(coef, R_y)
 
 
-def _structured(nuisances: Nuisances, rows: RowAlgebra, M: FloatArray, R: FloatArray) -> Solved:
+def _structured(
+    nuisances: Nuisances, rows: RowAlgebra, M: FloatArray, R: FloatArray, first: Pilot | None
+) -> Solved:
     """Start from generalized or ordinary least squares, then alternate between g and coef."""
-    y, D, R_y, R_D = M[..., 0], M[..., 1:], R[..., 0], R[..., 1:]
-    first = nuisances.gls(y, D)
+    D, R_y, R_D = M[..., 1:], R[..., 0], R[..., 1:]
     influence, noise = (None, None) if first is None else (first.rows, first.noise)
     coef = rows.regress(R_y, R_D) if first is None else first.coef
     for round_ in range(_ROUNDS):
@@ -138,16 +142,17 @@ def _structured(nuisances: Nuisances, rows: RowAlgebra, M: FloatArray, R: FloatA
     return Solved(coef, R_y, influence, noise, g, pilot)
 
 
-def _mixed_model(nuisances: Nuisances, y: FloatArray, D: FloatArray, R_D: FloatArray) -> Solved:
+def _mixed_model(
+    nuisances: Nuisances, M: FloatArray, R_D: FloatArray, pilot: Pilot | None
+) -> Solved:
     """Take the coefficients of the learner's mixed model as they are."""
-    pilot = nuisances.gls(y, D)
     if pilot is None:
         raise OptionError(
             "a learner with a mixed model for method='gls', and folds it has a closed form for",
-            f"{nuisances.label}",
+            nuisances.label,
             "Use learner='wide', or method='structured'.",
         )
-    g, R_y = _residual_at(nuisances, np.concatenate([y[..., None], D], axis=-1), R_D, pilot.coef, 0)
+    g, R_y = _residual_at(nuisances, M, R_D, pilot.coef, 0)
     return Solved(pilot.coef, R_y, pilot.rows, pilot.noise, g, pilot.coef)
 
 

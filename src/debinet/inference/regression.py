@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
@@ -10,7 +9,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from debinet.data.arrays import freeze_arrays, require
-from debinet.data.checks import dependent_columns
 from debinet.exceptions import CollinearError
 from debinet.inference.covariance import covariance_of
 from debinet.protocols import FloatArray, IntArray
@@ -205,19 +203,3 @@ def regress(R_y: FloatArray, R_D: FloatArray, weights: FloatArray | None = None)
         )
     solution: FloatArray = np.linalg.lstsq(left / lengths, right, rcond=None)[0]
     return np.asarray(solution / lengths)
-
-
-def require_identified(
-    R_D: FloatArray, D: FloatArray, names: Sequence[str], weights: FloatArray | None = None
-) -> None:
-    """Require residuals of every treatment that are not negligible on its own scale."""
-    rows = 1.0 if weights is None else np.sqrt(weights / weights.mean())[:, None]
-    dependent = dependent_columns(rows * R_D / D.std(axis=0))
-    if dependent:
-        listed = ", ".join(repr(names[j]) for j in dependent[:5])
-        raise CollinearError(
-            "treatments that vary given the controls and each other",
-            f"no variation of {listed} left after subtracting the learner's predictions from Z",
-            "Drop those treatments, or the controls that determine them; if residuals are "
-            "in-sample (crossfit=None) and the learner fits every row, use crossfit='auto'.",
-        )

@@ -17,7 +17,7 @@ from debinet.data.options import share
 from debinet.data.records import save_object
 from debinet.exceptions import OptionError
 from debinet.inference import simultaneous
-from debinet.inference.aggregation import spread
+from debinet.inference.covariance import spread
 from debinet.inference.hypotheses import WaldTest, hypothesis_matrix, right_hand_side, wald_test
 from debinet.inference.measurement_error import correct_result
 from debinet.inference.provenance import Clustered, Provenance

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from debinet._random import RandomState, named_seed, root_seed
 from debinet.exceptions import OptionError
 from debinet.learners.adapter import FittedLearner, fit_learner
-from debinet.learners.arguments import read_data, read_new_rows, read_weight
+from debinet.learners.inputs import read_data, read_new_rows, read_weight
 from debinet.learners.named import resolve_learner
 from debinet.protocols import FloatArray
 

@@ -40,13 +40,6 @@ def wide_features(n: int) -> int:
     return min(features, _MOST_FEATURES)
 
 
-def needs_controls(learner: Any) -> bool:
-    """Whether the learner looks at Z at all."""
-    return not (
-        isinstance(learner, MeanLearner) or (isinstance(learner, str) and learner == "mean")
-    )
-
-
 def resolve_learner(learner: Any, n: int = 0) -> Resolved:
     """Return the learner that a name stands for on n rows, or the learner itself, checked."""
     if not isinstance(learner, str):

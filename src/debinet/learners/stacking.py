@@ -14,8 +14,8 @@ from debinet._random import RandomState, named_generator, root_seed
 from debinet.data.folds import k_folds
 from debinet.data.options import whole_number
 from debinet.exceptions import OptionError
-from debinet.learners.arguments import read_data, read_new_rows, read_weight
 from debinet.learners.crossfitting import cross_fit
+from debinet.learners.inputs import read_data, read_new_rows, read_weight
 from debinet.learners.named import resolve_learner
 from debinet.protocols import FloatArray
 

@@ -112,10 +112,10 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array or series of shape (n,), optional
             Weights of the rows, for the selector, the learner and the regression on residuals.
         """
+        sample = read_candidate_rows(X, y, groups, sample_weight)
+        plan, seed = read_plan(self.selection_share), root_seed(self.random_state)
         selector = resolve_selector(self.selector)
         require_selector(selector)
-        plan, seed = read_plan(self.selection_share), root_seed(self.random_state)
-        sample = read_candidate_rows(X, y, groups, sample_weight)
         options = Options(self.learner, self.method, self.crossfit, self.n_jobs, seed)
         splits = [
             split_rows(plan, sample.y.size, sample.groups, named_generator(seed, "rows", k))

@@ -12,11 +12,13 @@ from debinet._random import named_generator, named_seed
 from debinet.data.crossfit import make_folds
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
+from debinet.exceptions import EmptyInputError
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.result import infer
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.learners.adapter import guarded
 from debinet.learners.crossfitting import CrossFitter, has_closed_form, make_cross_fitter
+from debinet.learners.mean import MeanLearner
 from debinet.learners.named import resolve_learner
 from debinet.models.estimation import Estimation, Fitted, Options
 from debinet.models.gather_trust_evidence import gather
@@ -59,6 +61,12 @@ def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
 def _estimate_rows(data: Dataset, options: Options) -> Estimation:
     resolved = resolve_learner(options.learner, data.n)
     learner, seed = resolved.learner, options.seed
+    if not (data.Z.shape[1] or isinstance(learner, MeanLearner)):
+        raise EmptyInputError(
+            "at least one column beside the treatments",
+            f"{data.D.shape[1]} feature(s), all treatments",
+            "Add controls, or use learner='mean' for ordinary least squares.",
+        )
     # One row has no coefficients of its own to average.
     closed_form = has_closed_form(learner) and options.method != "dml1"
     repetitions = draw_folds(data, options, closed_form=closed_form)

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from debinet.data.checks import dependent_columns
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
-from debinet.exceptions import OptionError
-from debinet.inference.methods import WeightedRows, solve
-from debinet.inference.regression import ResidualRegression, require_identified
+from debinet.exceptions import CollinearError, OptionError
+from debinet.inference.methods import MIXED, WeightedRows, solve
+from debinet.inference.regression import ResidualRegression
 from debinet.learners.crossfitting import CrossFitted, CrossFitter
 from debinet.models.estimation import ConditionalMeans
-from debinet.protocols import Diagnostics
+from debinet.protocols import Diagnostics, FloatArray
 
 METHODS = ("structured", "gls", "robinson", "three-step", "dml1", "dml2")
 
@@ -45,9 +48,10 @@ def partial_out(fitter: CrossFitter, data: Dataset, method: str) -> PartialledOu
     diagnostics = fitter.diagnostics(joint)
     M = data.M
     R = M - joint.predictions
-    require_identified(R[:, 1:], data.D, data.schema.treatment_names, data.weights)
+    _require_identified(R[:, 1:], data)
+    pilot = fitter.gls(data.y, data.D) if method in MIXED else None
     rows = WeightedRows(data.weights, [fold.test for fold in fitter.folds])
-    solved = solve(method, fitter, rows, M, R)
+    solved = solve(method, fitter, rows, M, R, pilot=pilot)
     noise = diagnostics.noise_variance if len(joint.models) == 1 else None
     apart = method in {"robinson", "three-step", "dml2"}
     regression = ResidualRegression(
@@ -63,6 +67,21 @@ def partial_out(fitter: CrossFitter, data: Dataset, method: str) -> PartialledOu
     g = None if solved.g is None else solved.g.average
     means = ConditionalMeans(joint.average, g, solved.pilot)
     return PartialledOut(regression, joint, diagnostics, means)
+
+
+def _require_identified(R_D: FloatArray, data: Dataset) -> None:
+    """Require residuals of every treatment that are not negligible on its own scale."""
+    weights, names = data.weights, data.schema.treatment_names
+    rows = 1.0 if weights is None else np.sqrt(weights / weights.mean())[:, None]
+    dependent = dependent_columns(rows * R_D / data.D.std(axis=0))
+    if dependent:
+        listed = ", ".join(repr(names[j]) for j in dependent[:5])
+        raise CollinearError(
+            "treatments that vary given the controls and each other",
+            f"no variation of {listed} left after subtracting the learner's predictions from Z",
+            "Drop those treatments, or the controls that determine them; if residuals are "
+            "in-sample (crossfit=None) and the learner fits every row, use crossfit='auto'.",
+        )
 
 
 def require_method(method: Any, repetitions: Sequence[Folds]) -> None:

@@ -16,7 +16,6 @@ from debinet.data.dataset import Dataset
 from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.exceptions import OptionError
-from debinet.learners.named import needs_controls
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
 from debinet.protocols import FloatArray
@@ -125,7 +124,6 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.treatments,
             groups=groups,
             sample_weight=sample_weight,
-            needs_controls=needs_controls(self.learner),
         )
         fitted = estimate(data, self.options())
         # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.

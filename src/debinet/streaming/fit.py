@@ -13,7 +13,7 @@ from debinet._random import named_seed
 from debinet.data.free_memory import require_free
 from debinet.data.schema import Schema
 from debinet.exceptions import DuplicateColumnError, FoldError, OptionError
-from debinet.inference.methods import Solved, solve
+from debinet.inference.methods import MIXED, Solved, solve
 from debinet.learners.spectral.summed import decompose_sums
 from debinet.learners.tangent import TangentNet
 from debinet.learners.tangent.features import HiddenUnits, draw_directions
@@ -114,7 +114,8 @@ def fit_stream(job: Job, options: StreamOptions, runner: Runner) -> StreamFit:
     R = M - joint.predictions
     gram, sd = rows.inner(R[..., 1:], R[..., 1:]), row_map.targets.sd[1:]
     require_identified(gram / nuisances.weight / np.outer(sd, sd), schema.treatment_names)
-    solved = solve(options.method, nuisances, rows, M, R)
+    pilot = nuisances.gls(M[..., 0], M[..., 1:]) if options.method in MIXED else None
+    solved = solve(options.method, nuisances, rows, M, R, pilot=pilot)
     scoring = Scoring(
         row_map,
         R[..., 1:],

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from debinet.learners.moments import Moments
+from debinet.learners.inputs import Moments
 from debinet.learners.tangent.features import HiddenUnits
 from debinet.learners.wide.kernels import encode
 from debinet.protocols import FloatArray

@@ -10,7 +10,7 @@ import numpy as np
 from debinet.data.checks import require_enough_rows, require_usable
 from debinet.data.schema import Schema, require_numeric, require_repeats
 from debinet.exceptions import ColumnTypeError, EmptyInputError, InputError, TooFewRowsError
-from debinet.learners.moments import Moments
+from debinet.learners.inputs import Moments
 from debinet.protocols import FloatArray
 from debinet.streaming.layout import Layout, RawRows
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from debinet.exceptions import CollinearError
-from debinet.learners.moments import Moments
+from debinet.learners.inputs import Moments
 from debinet.learners.spectral.heldout import adjoint_residuals, held_out_residuals
 from debinet.learners.spectral.mixed import fit_mixed
 from debinet.learners.spectral.prepared import Predictor, SpectralFit

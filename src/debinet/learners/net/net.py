@@ -15,7 +15,7 @@ from debinet.data.archive import read_archive
 from debinet.data.arrays import require
 from debinet.data.records import estimator_parts, make_estimator, save_object, unpack
 from debinet.exceptions import StorageError
-from debinet.learners.arguments import read_data, read_new_rows, read_weight
+from debinet.learners.inputs import read_data, read_new_rows, read_weight
 from debinet.learners.torch_extra import require_torch
 from debinet.protocols import Diagnostics, FloatArray, IntArray, StoppingCurve
 

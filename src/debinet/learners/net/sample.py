@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 from debinet._random import named_generator
 from debinet.exceptions import TooFewRowsError
-from debinet.learners.moments import Moments, column_moments
+from debinet.learners.inputs import Moments, column_moments
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
 LEAST_ROWS = 4

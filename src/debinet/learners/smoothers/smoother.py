@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from debinet.data.folds import Folds
 from debinet.data.options import one_of
 from debinet.exceptions import FoldError
-from debinet.learners.arguments import read_data, read_new_rows, read_weight
 from debinet.learners.closed_form import ClosedForm
-from debinet.learners.moments import Moments, column_moments
+from debinet.learners.inputs import Moments, column_moments, read_data, read_new_rows, read_weight
 from debinet.learners.smoothers.bandwidths import find_bandwidths
 from debinet.learners.smoothers.kernels import KERNELS
 from debinet.learners.smoothers.rows import Points, StandardizedRows

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from debinet.exceptions import OptionError
-from debinet.learners.arguments import read_data, read_new_rows, read_weight
+from debinet.learners.inputs import read_data, read_new_rows, read_weight
 from debinet.learners.spectral.prepared import Predictor, SpectralFit, SpectralPrepared, View
 from debinet.learners.spectral.spectrum import RIDGE, SpectralFilter
 from debinet.learners.spectral.tuning import StoppingPath, inverse

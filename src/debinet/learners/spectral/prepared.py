@@ -10,7 +10,7 @@ import numpy as np
 
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError, LengthError, OptionError
-from debinet.learners.moments import Moments, column_moments
+from debinet.learners.inputs import Moments, column_moments
 from debinet.learners.spectral.heldout import (
     Outside,
     adjoint_residuals,

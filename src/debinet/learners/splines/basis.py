@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import SplineTransformer
 
-from debinet.learners.moments import Moments, column_moments
+from debinet.learners.inputs import Moments, column_moments
 from debinet.protocols import FloatArray
 
 # Knots span this share of the rows: one outlier would leave the others to a single knot. Beyond

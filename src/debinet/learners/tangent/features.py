@@ -9,7 +9,7 @@ import numpy as np
 
 from debinet._random import named_generator
 from debinet.data.free_memory import row_chunks
-from debinet.learners.moments import Moments, column_moments
+from debinet.learners.inputs import Moments, column_moments
 from debinet.learners.wide.kernels import encode
 from debinet.protocols import FloatArray
 

@@ -19,7 +19,7 @@ import numpy as np
 from debinet.data.free_memory import row_chunks
 from debinet.data.options import whole_number
 from debinet.exceptions import OptionError
-from debinet.learners.moments import Moments
+from debinet.learners.inputs import Moments
 from debinet.learners.wide.activations import ACTIVATIONS, LEAKY_SLOPE
 from debinet.protocols import FloatArray
 

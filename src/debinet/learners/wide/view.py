@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from debinet.data.free_memory import require_decompositions, row_chunks
-from debinet.learners.moments import Moments, column_moments
+from debinet.learners.inputs import Moments, column_moments
 from debinet.learners.spectral.full import SMALL, FullSpectrum, decompose
 from debinet.learners.spectral.heldout import Outside
 from debinet.learners.spectral.prepared import OutputFit

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from debinet.data.options import one_of
-from debinet.learners.moments import column_moments
+from debinet.learners.inputs import column_moments
 from debinet.learners.spectral.learner import SpectralLearner
 from debinet.learners.spectral.prepared import SpectralFit
 from debinet.learners.spectral.spectrum import FILTERS, SpectralFilter
