@@ -50,7 +50,7 @@ class DuplicateColumnError(InputError):
 
 
 class CollinearError(InputError):
-    """The coefficients of interest are not identified."""
+    """The coefficients are not identified."""
 
 
 class MissingDependencyError(DebiNetError, ImportError):

@@ -113,7 +113,6 @@ REFUSED = [
     (TooFewRowsError, "1 sample", lambda X, y: (X[:1], y[:1])),
     (EmptyInputError, "0 sample", lambda X, y: (X[:0], y[:0])),
     (EmptyInputError, "0 feature", lambda X, y: (X[[]], y)),
-    (EmptyInputError, "beside the treatments", lambda X, y: (X[["d1", "d2"]], y)),
     (UnknownColumnError, "Did you mean", lambda X, y: (X.rename(columns={"d2": "dd2"}), y)),
     (ColumnTypeError, "date", lambda X, y: (X.assign(t=pd.Timestamp("2020-01-01")), y)),
     (ColumnTypeError, "real number", lambda X, y: (X.assign(t=[{"a": 1}] * 60), y)),

@@ -10,7 +10,14 @@ from sklearn.linear_model import LassoCV, LinearRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold
 
 import debinet as dn
-from debinet.exceptions import CollinearError, FoldError, InputError, LearnerError, OptionError
+from debinet.exceptions import (
+    CollinearError,
+    EmptyInputError,
+    FoldError,
+    InputError,
+    LearnerError,
+    OptionError,
+)
 
 
 def model_of(learner=None, **options):
@@ -196,6 +203,13 @@ def test_a_failed_fit_leaves_the_old_result(small):
         model.fit(X.assign(z1=np.nan), y)
     assert model.result_ is before
     model.predict(X)
+
+
+def test_controls_are_asked_for_by_learners_that_use_them(small):
+    X, y = small
+    with pytest.raises(EmptyInputError, match="beside the treatments"):
+        model_of(Ridge()).fit(X[["d1", "d2"]], y)
+    assert model_of("mean").fit(X[["d1", "d2"]], y).result_.n == len(y)
 
 
 def test_method_is_a_parameter_and_score_is_r_squared(small):

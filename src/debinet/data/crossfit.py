@@ -50,18 +50,18 @@ def make_folds(
     groups : IntArray of shape (n, ways), optional
         Rows that must stay together.
     closed_form : bool
-        Whether the learner implements `heldout`.
+        Whether the learner has a closed form.
     data : (D, Z, y), optional
         For splitters that use them.
     """
     if crossfit is None:
         return (no_folds(n),)
-    if isinstance(crossfit, str):
-        return _named_folds(crossfit, n, rng, groups, closed_form)
     counts = _counts(crossfit)
     if counts is not None:
         k, repeats = counts
         return tuple(k_folds(n, k, rng, groups) for _ in range(repeats))
+    if isinstance(crossfit, str):
+        return _named_folds(crossfit, n, rng, groups, closed_form)
     if isinstance(crossfit, Splitter):
         D, Z, y = (np.zeros((n, 1)), np.zeros((n, 0)), np.zeros(n)) if data is None else data
         pairs = _split(_seeded(crossfit, rng), np.hstack([D, Z]), y, groups)

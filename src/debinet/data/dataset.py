@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
+from debinet.data.arrays import require
 from debinet.data.checks import (
     require_enough_rows,
     require_independent,
@@ -51,6 +52,11 @@ class Dataset:
     outcome: str
     groups: IntArray | None
     weights: FloatArray | None
+
+    def __post_init__(self) -> None:
+        lengths = {len(part) for part in (self.y, self.D, self.Z)}
+        lengths |= {len(part) for part in (self.groups, self.weights) if part is not None}
+        require(len(lengths) == 1, f"numbers of rows {sorted(lengths)}")
 
     @property
     def n(self) -> int:

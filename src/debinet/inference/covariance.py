@@ -63,7 +63,7 @@ def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
 
 
 def full(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
-    """Covariance of the whole procedure, the estimation of the nuisance function included.
+    """Covariance of the full procedure, the estimation of the nuisance function included.
 
     With `coef = A y`, it is `A diag(e^2) A'`. The residuals e are held out from the nuisance
     functions, and scaled up for the noise that the coefficients have fitted. It errs on the wide

@@ -68,7 +68,7 @@ class Solved:
     R_y : column
         Residual of y, or what takes its place.
     influence : columns, q of them, optional
-        If the whole procedure is linear in y, `coef = influence' y`.
+        If the full procedure is linear in y, `coef = influence' y`.
     noise : float, optional
         Standard deviation of the noise in the mixed model.
     g : HeldOut, optional

@@ -81,7 +81,7 @@ class ResidualRegression:
     weights : FloatArray of shape (n,), optional
         Sample weights.
     influence : FloatArray of shape (n, q), optional
-        If the whole procedure is linear in y given its tuning parameters, `coef = influence' y`.
+        If the full procedure is linear in y given its tuning parameters, `coef = influence' y`.
     least_squares : bool
         Whether `coef` is the least squares solution (or an average of such), so that sandwich
         covariances of the regression are its covariances.

@@ -55,8 +55,7 @@ class Inference:
         Degrees of freedom of the t distribution for intervals and p-values: n - q, or clusters
         - 1. Those that the learner used are not known, so they are not subtracted.
     provenance : Provenance
-        How the estimates were made: model, outcome, learner, folds, method, selection, seed,
-        versions.
+        How the estimates were made: learner, folds, method, selection, seed, versions.
     notes : tuple of str
         Warnings for the reader.
     groups : IntArray of shape (n, ways), optional
@@ -93,8 +92,7 @@ class Inference:
 
     def __post_init__(self) -> None:
         freeze_arrays(self, estimate="q", covariance="q q", groups="n ways")
-        q, groups = len(self.names), self.groups
-        first = self.regressions[0]
+        q, groups, first = len(self.names), self.groups, self.regressions[0]
         require(all(one.coef.shape == (q,) for one in self.regressions), "number of coefficients")
         require(self.estimate.size == q and not (np.diag(self.covariance) < 0).any(), "covariance")
         require(0 < self.df < np.inf, "degrees of freedom")
@@ -333,7 +331,7 @@ def infer(
     regressions: Sequence[Regression],
     names: Sequence[str],
     vcov: str,
-    provenance: Provenance | None = None,
+    provenance: Provenance = Provenance(),  # noqa: B008 - a frozen record
     *,
     notes: Sequence[str] = (),
     groups: IntArray | None = None,
@@ -345,7 +343,7 @@ def infer(
         names=tuple(names),
         regressions=solved,
         **vars(spread(solved, vcov, groups)),
-        provenance=Provenance() if provenance is None else provenance,
+        provenance=provenance,
         notes=tuple(notes),
         groups=groups,
         evidence=evidence,

@@ -104,7 +104,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array or data frame of shape (n, p)
             numpy, pandas, polars or arrow; p may exceed n. Text and categorical columns are
-            one-hot encoded and always nuisance features.
+            one-hot encoded and always controls.
         y : array or series of shape (n,)
             Outcome.
         groups : array or series of shape (n,), or two columns, optional

@@ -22,7 +22,7 @@ from debinet.learners.mean import MeanLearner
 from debinet.learners.named import resolve_learner
 from debinet.models.estimation import Estimation, Fitted, Options
 from debinet.models.gather_trust_evidence import gather
-from debinet.models.partialling import PartialledOut, partial_out, require_method
+from debinet.models.partialling import Repetition, partial_out, require_method
 
 if TYPE_CHECKING:
     from debinet.models.streamed import StreamedTable
@@ -109,7 +109,7 @@ def draw_folds(data: Dataset, options: Options, *, closed_form: bool) -> tuple[F
 
 def _repeat(
     learner: Any, data: Dataset, repetitions: Sequence[Folds], options: Options
-) -> list[PartialledOut]:
+) -> list[Repetition]:
     fitter: CrossFitter | None = None
     parts = []
     for k, folds in enumerate(repetitions):

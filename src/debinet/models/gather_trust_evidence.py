@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,20 @@ from debinet._random import named_generator
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import DebiNetError
+from debinet.inference.leftover import correlations, dependence_sums, function_names
 from debinet.inference.methods import pooled
 from debinet.inference.trust_evidence import TrustEvidence
 from debinet.learners.adapter import fit_learner
-from debinet.models.partialling import PartialledOut
+from debinet.learners.inputs import column_moments
+from debinet.models.partialling import Repetition
 from debinet.protocols import FloatArray, IntArray
 
 # Rows to train on or to predict for the other kind of residuals: enough for a ratio of variances.
 _MOST_ROWS = 1000
-# With more controls than this, products of pairs are left out.
-_PAIRED = 15
 
 
 def gather(
-    data: Dataset, part: PartialledOut, folds: Folds, learner: Any, seed: int
+    data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: int
 ) -> TrustEvidence:
     """Gather the evidence of the first repetition."""
     own = data.M - part.joint.predictions
@@ -38,7 +37,9 @@ def gather(
     # A ratio over the same rows, as few rows can have most of the variance.
     found = None if other is None else ours * _ratio(other, own[rows])
     coef, se = _estimate(other, None if data.weights is None else data.weights[rows])
-    leftover, names = _leftover(data, part.regression.residuals, weights)
+    root = np.sqrt(weights)
+    Z = column_moments(data.Z, weights).standardize(data.Z)
+    sums = dependence_sums(Z, root * part.regression.residuals, root)
     return TrustEvidence(
         in_sample=folds.in_sample,
         total=np.average((data.M - mean) ** 2, axis=0, weights=weights),
@@ -46,8 +47,8 @@ def gather(
         trained=ours if folds.in_sample else found,
         other_coef=coef,
         other_se=se,
-        leftover=leftover,
-        leftover_names=names,
+        leftover=correlations(sums, len(Z)),
+        leftover_names=function_names(data.schema.control_names),
         stopping=part.diagnostics.stopping,
         relevance=_relevance(part.diagnostics.relevance),
         relevance_names=data.schema.control_names,
@@ -81,7 +82,7 @@ def _unseen(data: Dataset, learner: Any, seed: int) -> tuple[IntArray, FloatArra
 
 
 def _seen(
-    data: Dataset, part: PartialledOut, folds: Folds, seed: int
+    data: Dataset, part: Repetition, folds: Folds, seed: int
 ) -> tuple[IntArray, FloatArray | None]:
     """Return residuals of rows that the first model of cross-fitting was trained on."""
     rows = np.arange(len(data.M)) if folds.singletons else folds.blocks[0].train(len(data.M))
@@ -103,24 +104,3 @@ def _estimate(
     fit = pooled(residuals[:, 0], R_D, weights)
     influence = (fit.w * fit.residuals)[:, None] * R_D @ fit.bread
     return fit.coef, np.sqrt((influence**2).sum(axis=0))
-
-
-def _leftover(
-    data: Dataset, residuals: FloatArray, weights: FloatArray
-) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return correlations of the residual with controls, their squares and products of pairs."""
-    Z, names = data.Z, data.schema.control_names
-    columns, labels = [Z, Z**2], [*names, *(f"{name}^2" for name in names)]
-    if 1 < Z.shape[1] <= _PAIRED:
-        pairs = list(combinations(range(Z.shape[1]), 2))
-        centered = Z - Z.mean(axis=0)
-        columns.append(np.column_stack([centered[:, i] * centered[:, j] for i, j in pairs]))
-        labels += [f"{names[i]} * {names[j]}" for i, j in pairs]
-    features = np.hstack(columns) * np.sqrt(weights)[:, None]
-    features = features - features.mean(axis=0)
-    e = residuals * np.sqrt(weights)
-    e = e - e.mean()
-    size = np.sqrt((features**2).sum(axis=0) * (e @ e))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(size > 0, features.T @ e / size, 0.0)
-    return found, tuple(labels)

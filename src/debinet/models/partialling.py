@@ -22,7 +22,7 @@ METHODS = ("structured", "gls", "robinson", "three-step", "dml1", "dml2")
 
 
 @dataclass(frozen=True)
-class PartialledOut:
+class Repetition:
     """One repetition of cross-fitting, solved.
 
     Attributes
@@ -42,7 +42,7 @@ class PartialledOut:
     means: ConditionalMeans
 
 
-def partial_out(fitter: CrossFitter, data: Dataset, method: str) -> PartialledOut:
+def partial_out(fitter: CrossFitter, data: Dataset, method: str) -> Repetition:
     """Run one repetition of the procedure named by `method`."""
     joint = fitter.hold_out(data.M, "joint")
     diagnostics = fitter.diagnostics(joint)
@@ -66,7 +66,7 @@ def partial_out(fitter: CrossFitter, data: Dataset, method: str) -> PartialledOu
     )
     g = None if solved.g is None else solved.g.average
     means = ConditionalMeans(joint.average, g, solved.pilot)
-    return PartialledOut(regression, joint, diagnostics, means)
+    return Repetition(regression, joint, diagnostics, means)
 
 
 def _require_identified(R_D: FloatArray, data: Dataset) -> None:

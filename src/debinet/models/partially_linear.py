@@ -64,7 +64,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     coef_ : FloatArray of shape (q,)
         The coefficients as an array.
     relevance_ : Series
-        Weights of the nuisance features, for learners that have them.
+        Weights of the controls, for learners that have them.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -222,7 +222,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def relevance_(self) -> pd.Series | pd.DataFrame:
-        """Weights that the learner gives the nuisance features, by name; see `WideNet`.
+        """Weights that the learner gives the controls, by name; see `WideNet`.
 
         With `relevance="per-output"` a frame, with a column for y and for every treatment.
         """

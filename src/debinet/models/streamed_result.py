@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from debinet.inference.covariance import LEVERAGE_LIMIT
+from debinet.inference.leftover import correlations, function_names
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.summed import SummedRegression
 from debinet.inference.trust_evidence import DeferredEvidence, TrustEvidence
@@ -13,7 +14,6 @@ from debinet.protocols import FloatArray
 from debinet.streaming.fit import StreamFit, job_label
 from debinet.streaming.layout import Layout
 from debinet.streaming.nuisances import GramRows
-from debinet.streaming.scoring import correlations, function_names
 
 
 def streamed_estimation(
@@ -103,7 +103,7 @@ def _evidence(fit: StreamFit) -> TrustEvidence:
         trained=np.diag(products) / weight,
         other_coef=in_sample,
         other_se=se,
-        leftover=correlations(fit.scores, n),
+        leftover=correlations(fit.scores.dependence, n),
         leftover_names=function_names(fit.schema.control_names),
         stopping=fit.joint.models[0].diagnostics().stopping,
     )

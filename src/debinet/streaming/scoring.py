@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
+from debinet.inference.leftover import dependence_sums
 from debinet.protocols import FloatArray, IntArray
 from debinet.streaming.grams import RowMap, fold_chunks
 from debinet.streaming.hashing import Hashes, hash_rows
 from debinet.streaming.layout import RowBlock
-
-# Products of pairs are looked at up to so many features.
-_PAIRED = 15
 
 
 @dataclass(frozen=True)
@@ -29,7 +25,7 @@ class Scoring:
     e : FloatArray of shape (K, s)
         Residual of the regression.
     influence : FloatArray of shape (K, s, q), optional
-        Influence on the coefficients, where the whole procedure is linear in y.
+        Influence on the coefficients, where the full procedure is linear in y.
     noise : float, optional
         Standard deviation of the noise in the mixed model.
     bread : FloatArray of shape (q, q)
@@ -206,38 +202,10 @@ def _score(rows: RowBlock, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
         behind.sum(axis=0),
         behind.max(axis=0, initial=0.0),
         rows.number[top] if len(behind) else np.zeros(q, dtype=np.int64),
-        _dependence(rows, e, root, scoring),
+        dependence_sums(scoring.row_map.units.moments.standardize(rows.Z), e, root),
         clusters,
         _sample(rows, R_D, e, root, scoring),
     )
-
-
-def _dependence(rows: RowBlock, e: FloatArray, root: FloatArray, scoring: Scoring) -> FloatArray:
-    """Return sums for the correlations of the residual with features, squares and products."""
-    Z = scoring.row_map.units.moments.standardize(rows.Z)
-    columns = [Z, Z**2]
-    if 1 < Z.shape[1] <= _PAIRED:
-        pairs = list(combinations(range(Z.shape[1]), 2))
-        columns.append(np.column_stack([Z[:, i] * Z[:, j] for i, j in pairs]))
-    f = np.hstack(columns) * root[:, None]
-    ones = np.ones(f.shape[1])
-    return np.stack([f.sum(axis=0), (f**2).sum(axis=0), e @ f, ones * e.sum(), ones * (e @ e)])
-
-
-def function_names(controls: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of the functions of Z that the residual is compared with."""
-    names = [*controls, *(f"{name}^2" for name in controls)]
-    if 1 < len(controls) <= _PAIRED:
-        names += [f"{a} * {b}" for a, b in combinations(controls, 2)]
-    return tuple(names)
-
-
-def correlations(sums: ScoreSums, n: int) -> FloatArray:
-    """Return the correlations of the residual with functions of Z."""
-    f, ff, fe, e, ee = sums.dependence
-    size = np.sqrt(np.maximum(ff - f**2 / n, 0.0) * np.maximum(ee - e**2 / n, 0.0))
-    found: FloatArray = np.divide(fe - f * e / n, size, out=np.zeros_like(fe), where=size > 0)
-    return found
 
 
 def _sample(
