@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -50,7 +51,7 @@ def steps_back(files: list[str]) -> int:
     packages = [package for package in packages if package != "models"]
     order = list(dict.fromkeys(packages))
     positions = [order.index(package) for package in packages]
-    return sum(after < before for before, after in zip(positions, positions[1:], strict=False))
+    return sum(after < before for before, after in pairwise(positions))
 
 
 def count(model: str) -> tuple[list[str], int]:

@@ -172,12 +172,25 @@ class FoldLearner(Learner, Protocol):
 
 
 @runtime_checkable
+class OutputScalingLearner(Learner, Protocol):
+    """A learner that says whether it brings outputs to one scale itself.
+
+    If it does, it is given outputs in the user's units.
+    """
+
+    scales_outputs: bool
+
+
+@runtime_checkable
 class EnsembleLearner(Learner, Protocol):
     """A weighted average of learners whose weights come from held-out predictions.
 
     `members(n)` are the learners for n rows, `weigh` the weights (k, m) of the k members for each
-    output, from their predictions (k, n, m).
+    output, from their predictions (k, n, m). `random_state` decides what is random in the members;
+    None leaves it to the engine.
     """
+
+    random_state: Any
 
     def members(self, n: int) -> list[Any]: ...
 
@@ -193,6 +206,13 @@ class Selector(Protocol):
     def fit(self, X: Any, y: Any) -> Self: ...
 
     def get_support(self) -> Any: ...
+
+
+@runtime_checkable
+class GroupedSelector(Selector, Protocol):
+    """A selector that is given the group of every column, or None."""
+
+    groups: Any
 
 
 @runtime_checkable

@@ -30,9 +30,7 @@ def _require_file(context: click.Context, parameter: click.Parameter, value: Pat
 @click.command("fit", no_args_is_help=True)
 @click.argument("file", type=click.Path(path_type=Path), callback=_require_file)
 @click.option("--outcome", metavar="COLUMN", help="The outcome y.")
-@click.option(
-    "--treatments", metavar="COLUMNS", help="Columns whose effects to estimate."
-)
+@click.option("--treatments", metavar="COLUMNS", help="Columns whose effects to estimate.")
 @click.option("--controls", metavar="COLUMNS", help="Control columns.  [default: all others]")
 @click.option("--formula", help='"y ~ d1 + d2 | z1 + C(z2)" in place of these three.')
 @click.option("--select", type=click.Choice(_SELECTORS), help="Find the treatments.")

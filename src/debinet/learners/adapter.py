@@ -28,7 +28,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from debinet._random import named_seed
 from debinet.exceptions import DebiNetError, LearnerError
-from debinet.protocols import FloatArray, Learner
+from debinet.protocols import FloatArray, Learner, OutputScalingLearner
 
 # Learners that accept several outputs and fit each as if it were alone. They see the outputs in
 # the user's units, so that an absolute penalty such as Lasso's keeps its meaning; all other
@@ -149,7 +149,7 @@ def separable(learner: Any) -> bool:
     Lasso that trades outputs off), or because it says that it scales them itself.
     """
     return any(
-        type(part) in SEPARABLE or getattr(part, "scales_outputs", False) is True
+        type(part) in SEPARABLE or (isinstance(part, OutputScalingLearner) and part.scales_outputs)
         for part in _chain(learner)
     )
 

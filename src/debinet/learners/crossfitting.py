@@ -263,7 +263,7 @@ def _stacked(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFitted:
             "crossfit=None, whose predictions are of the training rows",
             "Use crossfit='auto' or a number of folds.",
         )
-    own = getattr(fitter.learner, "random_state", None)
+    own = fitter.learner.random_state
     seed = seed if own is None else root_seed(own)
     members = fitter.learner.members(len(M))
     parts = [

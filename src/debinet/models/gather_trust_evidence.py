@@ -22,9 +22,7 @@ from debinet.protocols import FloatArray, IntArray
 _MOST_ROWS = 1000
 
 
-def gather(
-    data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: int
-) -> TrustEvidence:
+def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: int) -> TrustEvidence:
     """Gather the evidence of the first repetition."""
     own = data.M - part.joint.predictions
     weights = np.ones(len(data.M)) if data.weights is None else data.weights

@@ -25,7 +25,7 @@ from debinet.inference.result import Inference, infer
 from debinet.learners.adapter import seeded, weight_arguments
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
-from debinet.protocols import BoolArray, FloatArray
+from debinet.protocols import BoolArray, FloatArray, GroupedSelector, Selector
 
 MODEL = "DebiNet"
 
@@ -64,7 +64,7 @@ def select(selector: Any, part: CandidateRows, seed: int) -> Selection:
     if not offered.any():
         return Selection(None, columns, idle)
     fresh = seeded(selector, seed, "selector")
-    if idle.any() and getattr(selector, "groups", None) is not None:
+    if idle.any() and isinstance(selector, GroupedSelector) and selector.groups is not None:
         names = [candidates.names[j] for j in np.flatnonzero(idle)[:5]]
         raise SelectorError(
             "columns that vary in the rows of selection, as the groups name all of them",
@@ -84,10 +84,7 @@ def select(selector: Any, part: CandidateRows, seed: int) -> Selection:
 
 def require_selector(selector: Any) -> None:
     """Require `fit` and `get_support`."""
-    if isinstance(selector, type) or not (
-        callable(getattr(selector, "fit", None))
-        and callable(getattr(selector, "get_support", None))
-    ):
+    if isinstance(selector, type) or not isinstance(selector, Selector):
         raise OptionError(
             "a selector: an object with fit(X, y) and get_support()",
             repr(selector),
