@@ -67,7 +67,11 @@ def fit(folder: Path, **options: object) -> dict[str, float]:
 
     names = [f"d{j}" for j in range(TREATMENTS)]
     model = dn.PartiallyLinear(
-        names, dn.TangentNet(width=WIDTH, random_state=0), crossfit=FOLDS, random_state=0
+        names,
+        dn.TangentNet(width=WIDTH, random_state=0),
+        crossfit=FOLDS,
+        n_jobs=-1,
+        random_state=0,
     )
     start = perf_counter()
     model.fit_stream(str(folder / "*.parquet"), "y", **options)
