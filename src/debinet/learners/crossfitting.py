@@ -16,7 +16,6 @@ from debinet.learners.adapter import (
     FittedLearner,
     fit_learner,
     guarded,
-    open_random_states,
     seeded,
     weight_arguments,
 )
@@ -146,7 +145,7 @@ def make_cross_fitter(
     n_jobs: int | None = None,
     groups: IntArray | None = None,
     name: str | None = None,
-    before: CrossFitter | None = None,
+    prepared: Prepared | None = None,
 ) -> CrossFitter:
     """Prepare to cross-fit targets, those of M (n, m) first.
 
@@ -157,17 +156,16 @@ def make_cross_fitter(
     M : FloatArray of shape (n, m)
     name : str, optional
         Of these targets, as in `CrossFitter.hold_out`.
-    before : CrossFitter, optional
-        Of the same learner and rows with other folds. What it prepared is used again unless it was
-        drawn at random.
+    prepared : Prepared, optional
+        Of the same learner and rows, to be used again with other folds.
     """
     if n_jobs is not None:
         count_workers(n_jobs)  # refused before any work is done
     fitter = CrossFitter(learner, Z, folds, seed, weights, n_jobs, groups)
     if not (has_closed_form(learner) and (folds.complementary or folds.in_sample)):
         return fitter
-    if before is not None and before.prepared is not None and not open_random_states(learner):
-        return replace(fitter, prepared=before.prepared)
+    if prepared is not None:
+        return replace(fitter, prepared=prepared)
     weight_arguments(learner, weights)
     model = seeded(learner, seed if name is None else named_seed(seed, name), "joint")
     return replace(fitter, prepared=guarded(model, lambda: model.prepare(Z, M, weights)))

@@ -16,13 +16,14 @@ from debinet.exceptions import EmptyInputError
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.result import infer
 from debinet.inference.trust_evidence import DeferredEvidence
-from debinet.learners.adapter import guarded
-from debinet.learners.crossfitting import CrossFitter, has_closed_form, make_cross_fitter
+from debinet.learners.adapter import guarded, open_random_states
+from debinet.learners.crossfitting import has_closed_form, make_cross_fitter
 from debinet.learners.mean import MeanLearner
 from debinet.learners.named import resolve_learner
 from debinet.models.estimation import Estimation, Fitted, Options
 from debinet.models.gather_trust_evidence import gather
 from debinet.models.partialling import Repetition, partial_out, require_method
+from debinet.protocols import Prepared
 
 if TYPE_CHECKING:
     from debinet.models.streamed import StreamedTable
@@ -110,7 +111,7 @@ def draw_folds(data: Dataset, options: Options, *, closed_form: bool) -> tuple[F
 def _repeat(
     learner: Any, data: Dataset, repetitions: Sequence[Folds], options: Options
 ) -> list[Repetition]:
-    fitter: CrossFitter | None = None
+    prepared: Prepared | None = None
     parts = []
     for k, folds in enumerate(repetitions):
         fitter = make_cross_fitter(
@@ -123,9 +124,12 @@ def _repeat(
             n_jobs=options.n_jobs,
             groups=data.groups,
             name="joint",
-            before=fitter,
+            prepared=prepared,
         )
         parts.append(partial_out(fitter, data, options.method))
+        # What is drawn at random is drawn anew, after the old has been released.
+        prepared = None if open_random_states(learner) else fitter.prepared
+        del fitter
     return parts
 
 
