@@ -1,4 +1,4 @@
-"""`debinet demo`: the main job, offline, on data that ship with scikit-learn."""
+"""`debinet demo`: the main workflow, offline, on data that ship with scikit-learn."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def diabetes() -> Inference:
     ten = StandardScaler().set_output(transform="pandas").fit_transform(data.data)
     grid = PolynomialFeatures(2, include_bias=False).fit(ten)
     X = pd.DataFrame(grid.transform(ten), columns=grid.get_feature_names_out())
-    # The square of a feature with two values is a line.
+    # The square of a binary feature is a linear function of it.
     X = X.drop(columns="sex^2")
     model = DebiNet("lasso", random_state=0)
     return model.fit(X, data.target.rename("progression")).result_

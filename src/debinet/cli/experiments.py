@@ -51,7 +51,7 @@ def dask_client(backend: str, scheduler: str | None) -> Iterator[None]:
     """Connect to a Dask cluster, or start one on this machine, while the block runs."""
     if backend != "dask":
         if scheduler is not None:
-            raise click.UsageError("--scheduler goes with --backend dask.")
+            raise click.UsageError("--scheduler requires --backend dask.")
         yield
         return
     try:
@@ -64,7 +64,7 @@ def dask_client(backend: str, scheduler: str | None) -> Iterator[None]:
 
 @click.command("reproduce", no_args_is_help=True)
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--quick", is_flag=True, help="Small designs and few runs, to see everything work.")
+@click.option("--quick", is_flag=True, help="Small designs and few runs, as a test.")
 @running_options
 def reproduce_command(
     names: tuple[str, ...],
@@ -85,7 +85,7 @@ def reproduce_command(
     Examples:
       debinet reproduce table2 --runs 50 --out results/
       debinet reproduce all --quick
-    """  # noqa: D301 - click's mark for lines to leave alone
+    """  # noqa: D301 - click's marker against rewrapping
     from debinet.data.workers import count_workers
     from debinet.exceptions import DataNotFoundError, MissingDependencyError
     from debinet.experiments.paper.reproduce import Running, read_names, reproduce
@@ -142,7 +142,7 @@ def simulate_command(
     \b
     Example:
       debinet simulate small.toml --out results/
-    """  # noqa: D301 - click's mark for lines to leave alone
+    """  # noqa: D301 - click's marker against rewrapping
     from debinet.data.workers import count_workers
     from debinet.experiments.running import run_experiment
     from debinet.experiments.simulation import simulation_table

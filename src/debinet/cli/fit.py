@@ -81,7 +81,7 @@ def fit_command(
       debinet fit genes.parquet --outcome y --select lasso --table genes.tex
       debinet fit firms.dta --formula "y ~ d | x1 + log(x2)" --vcov cluster:firm
       debinet fit 'sales/*.parquet' --stream --outcome y --treatments price --save sales.npz
-    """  # noqa: D301 - click's mark for lines to leave alone
+    """  # noqa: D301 - click's marker against rewrapping
     from debinet.cli.streaming import Streaming, fit_stream, require_no_streaming
     from debinet.cli.writing import as_json, require_free, require_tables, write_table
     from debinet.inference.reporting import write_report
@@ -191,7 +191,7 @@ def _fit_columns(frame: pd.DataFrame, asked: FitOptions) -> tuple[Any, int]:
 
 
 def _model(asked: FitOptions, treatments: list[str]) -> Any:
-    """Return the model, and import what it needs only."""
+    """Return the model, importing only what it needs."""
     options: dict[str, Any] = {
         "learner": LEARNERS[asked.learner](),
         "crossfit": read_crossfit(asked.crossfit),

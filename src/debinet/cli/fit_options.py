@@ -1,4 +1,4 @@
-"""What to fit, as the options of `debinet fit` say it."""
+"""What to fit, from the options of `debinet fit`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_vcov(text: str | None) -> tuple[str | None, list[str]]:
 
 
 def read_crossfit(text: str) -> Any:
-    """Return the value of `crossfit` that the text of the option means."""
+    """Return the value of `crossfit` that the option's text stands for."""
     if text in {"auto", "loo"}:
         return text
     if text == "none":

@@ -1,4 +1,4 @@
-"""`debinet predict` and `debinet trust`: what a saved fit can answer."""
+"""`debinet predict` and `debinet trust`: commands for a saved fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("model", type=_FILE)
 @click.argument("file", type=_FILE)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a table.")
-@click.option("--keep", metavar="COLUMNS", help="Columns of FILE to copy, with commas.")
+@click.option("--keep", metavar="COLUMNS", help="Columns of FILE to copy, separated by commas.")
 @click.option("--nuisance", is_flag=True, help="Add f(Z), the part that the controls explain.")
 @click.option("--allow-missing", is_flag=True, help="Predict nothing for rows with missing values.")
 @click.option("--trusted", is_flag=True, help="Load a MODEL from a trusted source.")
@@ -42,7 +42,7 @@ def predict_command(
       debinet fit wages.csv --outcome lwage --treatments educ --save wages.npz
       debinet predict wages.npz new.csv --out predicted.csv
       debinet predict wages.npz new.csv --keep id --nuisance
-    """  # noqa: D301 - click's mark for lines to leave alone
+    """  # noqa: D301 - click's marker against rewrapping
     from debinet.cli.reading import read_file, require_columns, split_names
     from debinet.cli.writing import require_frame_file, require_free, write_frame
     from debinet.models.storing import load
@@ -128,7 +128,7 @@ def trust_command(file: Path, *, json_: bool) -> int:
       debinet trust wages.npz
 
     Exit code 1 if the verdict is "do not trust".
-    """  # noqa: D301 - click's mark for lines to leave alone
+    """  # noqa: D301 - click's marker against rewrapping
     from debinet.models.storing import load_any_result
 
     trust = load_any_result(file).trust()

@@ -10,13 +10,13 @@ import click
 
 from debinet.cli.fit_options import FitOptions, read_crossfit
 
-# Covariances of streamed fits; clusters come with their column.
+# Covariances of streamed fits; `cluster` is followed by its column.
 _KINDS = ("iid", "HC0", "HC1", "HC2", "HC3", "full")
 
 
 @dataclass(frozen=True)
 class Streaming:
-    """The options that go with --stream, and whether to show progress bars."""
+    """The options of --stream, and whether to show progress bars."""
 
     width: int | None
     checkpoint: Path | None
@@ -52,14 +52,14 @@ def fit_stream(path: Path, asked: FitOptions, kind: str | None, streaming: Strea
 
 
 def require_no_streaming(streaming: Streaming) -> None:
-    """Require that no option is given that goes with --stream."""
+    """Require that no option of --stream is given."""
     for name in ("width", "checkpoint", "scheduler"):
         if getattr(streaming, name) is not None:
-            raise click.UsageError(f"--{name} goes with --stream.")
+            raise click.UsageError(f"--{name} requires --stream.")
 
 
 def _require_possible(path: Path, asked: FitOptions, kind: str | None) -> None:
-    """Require options that can be served, before hours of reading."""
+    """Require supported options, before the data are read for hours."""
     from debinet.data.files import READERS
 
     for name in ("formula", "select"):
@@ -71,11 +71,11 @@ def _require_possible(path: Path, asked: FitOptions, kind: str | None) -> None:
         raise click.UsageError("Give --outcome and --treatments with --stream.")
     if asked.learner != "wide":
         raise click.UsageError(
-            f"--learner {asked.learner} needs all rows in memory: --stream goes with wide."
+            f"--learner {asked.learner} needs all rows in memory: use wide with --stream."
         )
     if asked.drop_missing:
         raise click.UsageError(
-            "--drop-missing does not go with --stream, which refuses missing values."
+            "--drop-missing cannot be used with --stream, which refuses missing values."
         )
     if len(asked.groups) > 1:
         raise click.UsageError("--vcov cluster takes one column with --stream.")
