@@ -1,1 +1,1 @@
-"""Data at the door: validation, folds, formulas, simulated designs."""
+"""Reading data: validation, folds, formulas, simulated designs."""

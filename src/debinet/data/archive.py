@@ -38,7 +38,7 @@ def read_archive(
     rebuild: Callable[[dict[str, Any], Any], Rebuilt],
     writer: str = "one of the `save` methods",
 ) -> Rebuilt:
-    """Return what `rebuild(header, arrays)` makes of a file; safe with files from strangers."""
+    """Return what `rebuild(header, arrays)` makes of a file; safe for untrusted files."""
     try:
         with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             return rebuild(_read_header(archive), archive)

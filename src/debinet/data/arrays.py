@@ -33,8 +33,8 @@ def freeze_arrays(record: Any, **shapes: str) -> None:
             for letter, size in zip(letters, value.shape, strict=True)
         ):
             raise ValueError(f"unexpected shape {value.shape} of {name}, expected ({shape})")
-        # Contiguous, so that a result computes the same bits after it was saved and loaded. An
-        # array that nobody can write to needs no copy: a covariance may fill the memory by itself.
+        # Contiguous, so that a saved and loaded result gives the same bits. A read-only array is
+        # not copied: a covariance may take most of the memory.
         flags = value.flags
         if flags.writeable or not flags.owndata or not flags.c_contiguous:
             own = np.array(value, order="C")
@@ -43,6 +43,6 @@ def freeze_arrays(record: Any, **shapes: str) -> None:
 
 
 def require(holds: bool, what: str) -> None:
-    """Require that a part of a record or file is possible."""
+    """Require that a part of a record or file is valid."""
     if not holds:
         raise ValueError(f"unexpected {what}")

@@ -120,7 +120,7 @@ class CandidateRows:
 def read_candidate_rows(
     X: Any, y: Any, groups: Any = None, sample_weight: Any = None
 ) -> CandidateRows:
-    """Validate at the door; raise a typed error or return a sound record."""
+    """Validate the data; raise a typed error or return a valid record."""
     table = read_table(X)
     outcome, name = read_outcome(y)
     require_length(outcome.size, table.n, "y")

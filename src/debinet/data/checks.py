@@ -80,7 +80,7 @@ def require_usable(
 
 
 def require_varying(columns: FloatArray, names: Sequence[str]) -> None:
-    """Require what `require_usable` does, of columns (n, p)."""
+    """Apply `require_usable` to columns (n, p)."""
     require_usable(np.abs(columns).max(axis=0), np.ptp(columns, axis=0), names)
 
 

@@ -78,7 +78,7 @@ class Dataset:
         groups: Any = None,
         sample_weight: Any = None,
     ) -> Dataset:
-        """Validate the data; raise a typed error or return a sound record.
+        """Validate the data; raise a typed error or return a valid record.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ from debinet.protocols import FloatArray
 
 
 class Simulated(NamedTuple):
-    """A data set whose answer is known.
+    """A data set with known coefficients.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ def make_table2(
 ) -> Simulated:
     """Make the design of the paper's Table 2: y is the sum of the first k of p features, and noise.
 
-    All features are independent standard normal. A selector is to find D, so `truth` has all p
+    All features are independent standard normal. A selector has to find D, so `truth` has all p
     coefficients.
 
     Parameters
@@ -259,8 +259,8 @@ def make_table4(
     """Make the complementary design of the paper's Table 4, five controls T.
 
     `D = sin T_1 + log(T_2 + 1) + 1 / (1 + T_3) + max(0, T_4) + T_5^2 + v` and
-    `y = D + cosh T_1 + T_2 + T_3 T_4 + e`. The paper does not say how T is distributed; a standard
-    normal T has no logarithm in one of six rows.
+    `y = D + cosh T_1 + T_2 + T_3 T_4 + e`. The paper does not say how T is distributed; for a
+    standard normal T, the logarithm does not exist in one of six rows.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ def make_table4(
         Rows.
     inputs : {"folded", "dropped", "truncated", "half-normal", "uniform"}
         Standard normal with the absolute values of T_2 and T_3; standard normal without the rows
-        that have no logarithm, or with T_2 and T_3 above -1, both of which give D infinite
+        whose logarithm does not exist, or with T_2 and T_3 above -1, both of which give D infinite
         variance; absolute values of all five; uniform on (0, 3).
     random_state : int, numpy random generator, or None
         Seed.

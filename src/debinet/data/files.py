@@ -41,7 +41,7 @@ _LIMIT = 2**26  # bytes of a download, so that a server cannot fill the memory
 
 
 def read_frame(content: Path | BytesIO, ending: str, name: str, **options: Any) -> pd.DataFrame:
-    """Read a table whose format `ending` says; errors are typed and have its `name`."""
+    """Read a table in the format of `ending`; errors are typed and contain its `name`."""
     try:
         return pd.DataFrame(READERS[ending](content, **options))
     except ImportError as error:
@@ -56,7 +56,7 @@ def read_frame(content: Path | BytesIO, ending: str, name: str, **options: Any) 
         raise FileFormatError(
             f"a readable {ending} file",
             f"{name}, which cannot be read ({type(error).__name__}: {str(error).strip()[:200]})",
-            "Replace it by an undamaged copy.",
+            "Replace it with an undamaged copy.",
         ) from error
 
 
@@ -67,7 +67,7 @@ class Study:
     Attributes
     ----------
     title : str
-        For the errors.
+        For error messages.
     file : str
         Path in the data folder, with "/", without the ending.
     columns : tuple of str
@@ -142,7 +142,7 @@ def _parse(content: bytes, ending: str, source: str) -> pd.DataFrame:
         raise FileFormatError(
             f"a {ending} file of numbers",
             f"{source}, which cannot be read as one ({getattr(error, 'came', error)})",
-            "Replace it by an undamaged copy.",
+            "Replace it with an undamaged copy.",
         ) from error
 
 
@@ -156,7 +156,7 @@ def _verify(study: Study, table: pd.DataFrame, source: str) -> pd.DataFrame:
             f"({', '.join(study.columns)}), sha256 of the content {study.digest}",
             f"{source!r} with {len(table)} rows, {table.shape[1]} columns "
             f"({', '.join(table.columns[:30])}), sha256 {digest}",
-            f"Replace it by an unchanged copy, for example of {study.addresses[0]}.",
+            f"Replace it with an unchanged copy, for example of {study.addresses[0]}.",
         )
     return table
 

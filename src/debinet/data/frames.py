@@ -55,7 +55,7 @@ def _values(column: Any, name: str) -> Any:
 
 
 def foreign_parts(value: Any) -> dict[str, Any]:
-    """Return an object of another package as bytes, or say that it cannot be written."""
+    """Return an object of another package as bytes, or raise an error if it cannot be written."""
     from skops import io
 
     try:
@@ -70,7 +70,7 @@ def foreign_parts(value: Any) -> dict[str, Any]:
 
 
 def make_foreign(parts: dict[str, Any], trusted: bool) -> Any:
-    """Return the object; `trusted` allows classes that skops does not know to be harmless."""
+    """Return the object; `trusted` allows classes that skops does not trust."""
     from skops import io
 
     data = np.asarray(parts["bytes"], dtype=np.uint8).tobytes()

@@ -36,7 +36,7 @@ def positive_number(
 ) -> float:
     """Require a finite number above 0, or at least 0, and at most `most`.
 
-    The error names `words` as allowed, too: the caller has looked for them already.
+    The error names `words` as allowed, too: the caller has checked for them already.
     """
     if is_number(value) and (value > 0 or (zero and value == 0)) and value <= min(most, _LARGEST):
         return float(value)

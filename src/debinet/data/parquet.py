@@ -124,7 +124,7 @@ class ParquetFiles:
 
 
 def find_files(items: Sequence[str | os.PathLike[str]]) -> ParquetFiles:
-    """Find the files that paths, folders and patterns mean."""
+    """Find the files that paths, folders and patterns refer to."""
     expanded = [_expand(item) for item in items]
     paths = [path for _, found in expanded for path in found]
     try:
@@ -148,7 +148,7 @@ def _natural(path: Path) -> tuple[list[list[str | int]], str]:
 
 
 def _expand(item: str | os.PathLike[str]) -> tuple[Path, list[Path]]:
-    """Return the folder a path, folder or pattern starts from, and the files it means."""
+    """Return the folder a path, folder or pattern starts from, and the files it refers to."""
     path = Path(os.path.abspath(os.path.expanduser(os.fspath(item))))
     if path.is_dir():
         root, found = path, _in_folder(path)
@@ -194,7 +194,7 @@ def _hidden(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Footer:
-    """What is kept of the end of a file; `groups` has the rows of every row group."""
+    """What is kept of a file's footer; `groups` has the rows of every row group."""
 
     file: Path
     where: str

@@ -188,8 +188,8 @@ def same_kinds(
 ) -> dict[str, nw.dtypes.DType]:
     """Require the known columns, with types of the same kind, and ignore others.
 
-    Widths of numbers and units of times may differ. A column of nulls goes with any type; the
-    returned mapping has the first type that says more.
+    Widths of numbers and units of times may differ. A column of nulls matches any type; the
+    returned mapping has the first more specific type.
     """
     merged = dict(known)
     for name, first in known.items():

@@ -25,14 +25,14 @@ _LEFT_OUT = {"selector_"}
 
 @runtime_checkable
 class CustomRecord(Protocol):
-    """A class that decides itself what a file holds of it."""
+    """A class that defines which of its parts are saved."""
 
     def to_parts(self) -> Mapping[str, Any]:
         """Return what is to be written, by name."""
 
     @classmethod
     def from_parts(cls, parts: dict[str, Any]) -> Self:
-        """Return the object, or raise if the parts are not possible."""
+        """Return the object, or raise if the parts are not valid."""
 
 
 def save_object(value: Any, path: str | PathLike[str]) -> None:
@@ -49,14 +49,14 @@ def pack(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def unpack(header: Mapping[str, Any], arrays: Any, trusted: bool = False) -> Any:
-    """Return the object that `pack` made `header` and `arrays` of.
+    """Return the object from which `pack` made `header` and `arrays`.
 
     Parameters
     ----------
     header : mapping
     arrays : mapping from str to array
     trusted : bool
-        Whether classes of other packages may be made that are more than plain data.
+        Whether objects of other packages that are more than plain data may be created.
     """
     return Unpacker(header["records"], arrays, trusted).unpack(header["root"])
 
@@ -64,7 +64,7 @@ def unpack(header: Mapping[str, Any], arrays: Any, trusted: bool = False) -> Any
 def estimator_parts(value: Any) -> dict[str, Any]:
     """Return the parameters of an estimator and what fit has set.
 
-    A generator has moved on since the fit: the seed that repeats the fit, if known, replaces it.
+    A generator has advanced since the fit: the seed that repeats the fit, if known, replaces it.
     """
     parameters = value.get_params(deep=False)
     state = {k: v for k, v in vars(value).items() if k not in {*parameters, *_LEFT_OUT}}
@@ -89,7 +89,7 @@ class _Packer:
     def __init__(self) -> None:
         self.records: list[dict[str, Any]] = []
         self.arrays: dict[str, Any] = {}
-        # By identity; with the objects themselves, as identities of lost ones are used again.
+        # By identity; the objects are kept too, as Python reuses the identities of deleted ones.
         self._seen: dict[int, tuple[Any, Any]] = {}
 
     def pack(self, value: Any) -> Any:
@@ -136,7 +136,7 @@ class _Packer:
 
 
 class Unpacker:
-    """Makes objects of the records of a file, when they are asked for."""
+    """Creates objects from the records of a file when they are needed."""
 
     def __init__(self, records: list[Any], arrays: Any, trusted: bool = False) -> None:
         self.records, self._arrays, self._trusted = records, arrays, trusted

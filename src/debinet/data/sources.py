@@ -144,7 +144,7 @@ def _spool(label: str, write: Callable[[Path], None]) -> Source:
         if isinstance(piece, ParquetPiece)
     )
     source = Source(written.names, pieces, digest(content), label, folder)
-    finalize(source, _remove, folder, os.getpid())  # in case nobody closes it
+    finalize(source, _remove, folder, os.getpid())  # in case it is not closed
     return source
 
 

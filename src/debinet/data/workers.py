@@ -1,4 +1,4 @@
-"""How many workers `n_jobs` means."""
+"""The number of workers for a value of `n_jobs`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from debinet.exceptions import OptionError
 
 
 def count_workers(n_jobs: int | None) -> int:
-    """Return the number of workers that `n_jobs` means, as in joblib and scikit-learn.
+    """Return the number of workers for a value of `n_jobs`, as in joblib and scikit-learn.
 
     None is 1 unless a `joblib.parallel_config` says otherwise, -1 is all cores that this process
     may use, -2 all but one.
