@@ -24,7 +24,7 @@ class Design:
     name : str
         Its name in tables and in the seeds.
     make : callable
-        `make(**options, random_state=seed)` returns the data, in any form the methods understand.
+        `make(**options, random_state=seed)` returns the data, in any form that the methods accept.
     options : mapping
         Arguments of `make`.
     """

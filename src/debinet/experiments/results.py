@@ -82,7 +82,7 @@ class Results:
 def by_word(values: Mapping[str, float], words: Sequence[str]) -> pd.DataFrame:
     """Return values named "x1 coef", "x1 lower", ... with a row per name, a column per word.
 
-    For methods that return more than a handful of values, such as intervals or losses.
+    For methods that return many values, such as intervals or losses.
     """
     rows: dict[str, dict[str, float]] = {}
     for key, value in values.items():

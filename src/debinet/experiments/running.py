@@ -45,7 +45,7 @@ def run_experiment(
         Where cells are kept, as `<name>.jsonl`, and results written, as `<name>-results.csv`
         (the same bytes for any number of workers and any restarts) and `<name>-seconds.csv`.
     runs : int, optional
-        Replications; the experiment's own number if left out. More runs add to what is there.
+        Replications; the experiment's own number if left out. More runs add to the stored ones.
     workers : int
         Processes; with `backend="dask"`, cells submitted to the active client at a time.
     backend : "processes" or "dask"
@@ -76,7 +76,7 @@ def run_experiment(
     missing = [cell for cell in cells if cell.key not in records]
     with warnings.catch_warnings(), Appending(store) as out:
         # joblib replaces workers whose memory grows, and warns of it from a thread. Where warnings
-        # are errors, that thread would die and the run would wait for ever.
+        # are errors, that thread would die and the run would wait forever.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
         finished = _finished(missing, workers, backend)
         for record in _bar(finished, len(records), len(cells), experiment.name, show=progress):
@@ -117,7 +117,7 @@ def _pool(cells: list[Cell], workers: int, backend: Backend, token: str) -> Iter
 
 
 def _alone(cell: Cell, token: str) -> Record:
-    """Run a cell in a process of its own, whose death is a failure of the cell."""
+    """Run a cell in a process of its own; if the process dies, the cell has failed."""
     try:
         (record,) = _pool([cell], 2, "processes", token)
     except TerminatedWorkerError:

@@ -34,7 +34,7 @@ def write_table(
     files = [folder / f"{name}.csv", folder / f"{name}.md"]
     write_text(files[0], frame.to_csv(index=False))
     write_text(files[1], make_page(table.title, comparison_table(frame, columns), notes))
-    # Seconds are never the same twice, so the files do without them.
+    # Run times differ from run to run, so they are not written to the files.
     timed = comparison_table(frame, columns, results.median_seconds(), table.seconds)
     return make_page(table.title, timed, notes), files
 

@@ -122,16 +122,16 @@ def _require_keys(what: str, table: Mapping[str, Any], known: set[str]) -> None:
 
 
 def _name(value: Any) -> str:
-    """Return a name that a file can have."""
+    """Return a name that can name a file."""
     if not isinstance(value, str) or not value.strip() or set(value) & set('/\\:*?"<>|\0'):
         raise OptionError(
-            "name to be a text that a file can be named", repr(value), 'For example name = "small".'
+            "name to be a text that can name a file", repr(value), 'For example name = "small".'
         )
     return value.strip()
 
 
 def build(value: Any) -> Any:
-    """Return what a value of the file means.
+    """Return the Python value for a value of the file.
 
     A table with one capitalized key, such as `{ Lasso = { penalty = 0.1 } }`, is an estimator;
     lists and tables are read element by element.
@@ -164,7 +164,7 @@ def estimator(name: str, options: Any) -> Any:
 
 
 def construct(make: Any, options: Mapping[str, Any]) -> Any:
-    """Call a class or function with options that it knows.
+    """Call a class or function with options that it accepts.
 
     `false` stands for None, which TOML does not have, where the option is not a switch. Seeds come
     from names; `memory` names a folder of pickled objects, which could hold any code.

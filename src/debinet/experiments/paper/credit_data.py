@@ -69,8 +69,8 @@ def prepare(frame: pd.DataFrame, seed: int, *, payments: Payments = "numbers") -
         Decides the split, which keeps the share of defaults.
     payments : {"numbers", "one-hot"}
         Whether the repayment statuses, months of delay from -2 to 8, are numbers or categories.
-        The paper encodes "all the categorical columns"; its values after the attack come out
-        with numbers only.
+        The paper encodes "all the categorical columns"; its values after the attack are reproduced
+        only with numbers.
     """
     y = frame[OUTCOME].to_numpy(dtype=np.int64)
     features = frame.drop(columns=["ID", OUTCOME], errors="ignore").reset_index(drop=True)
@@ -92,7 +92,7 @@ def impute(features: pd.DataFrame, train: BoolArray) -> pd.DataFrame:
     """Return the features with undocumented codes replaced by predicted ones.
 
     A multinomial logistic regression on the columns without undocumented codes predicts them. It
-    learns from training rows only and never sees the outcome: validation rows must not help.
+    uses the training rows only and not the outcome, so that no information leaks.
     """
     filled = features.copy()
     known = features.drop(columns=[*UNDOCUMENTED]).to_numpy(dtype=np.float64)

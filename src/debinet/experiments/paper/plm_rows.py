@@ -51,13 +51,13 @@ def plm_nn(treatment: str, network: Any) -> PartiallyLinear:
 def wide_kernel(features: int) -> NadarayaWatson:
     """Return the kernel `exp(-|z - z'|^2 / p)`, scikit-learn's default, of standardized inputs.
 
-    The paper prints no bandwidth; with this one its PLM-NW and NW post-Lasso rows come out.
+    The paper prints no bandwidth; with this one its PLM-NW and NW post-Lasso rows are reproduced.
     """
     return NadarayaWatson(math.sqrt(features / 2))
 
 
 def plm_nw(treatment: str, kernel: NadarayaWatson) -> PartiallyLinear:
-    """Return Algorithm 3: kernel regressions of y, of D and of what D leaves of y."""
+    """Return Algorithm 3: kernel regressions of y, of D and of `y - D coef`."""
     return PartiallyLinear([treatment], kernel, crossfit=None, method="three-step")
 
 

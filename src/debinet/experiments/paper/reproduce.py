@@ -42,7 +42,7 @@ class Running:
     Attributes
     ----------
     quick : bool
-        Smaller designs or fewer runs, to try everything out.
+        Smaller designs or fewer runs, as a test.
     runs : int or None
     workers : int
     backend : "processes" or "dask"

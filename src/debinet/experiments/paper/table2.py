@@ -43,7 +43,7 @@ SETTINGS = {
     "A": {"p": 3000, "k": 300, "penalty": 2.0},
     "B": {"p": 3000, "k": 10, "penalty": 0.5},
     "C": {"p": 500, "k": 400, "penalty": 1.0},
-    # Printed as k = 400; with 300 signals all of its rows come out.
+    # Printed as k = 400; with 300 signals all of its rows are reproduced.
     C300: {"p": 500, "k": 300, "penalty": 1.0},
 }
 QUICK = {"A": {"p": 600, "k": 60, "penalty": 1.0}, "B": {"p": 600, "k": 10, "penalty": 0.5}}

@@ -74,7 +74,7 @@ METHODS = (
 
 def table3(*, quick: bool = False) -> Comparison:
     """Return the experiment; `quick` has ten subsamples."""
-    size = 500  # the paper does not print it; with 500 its standard errors come out
+    size = 500  # the paper does not print it; 500 reproduces its standard errors
     design = Design(f"{size:,} households", draw_households, {"size": size})
     return Comparison(
         "Table 3: the effect of income on net financial assets",
