@@ -66,9 +66,9 @@ def full(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
     """Covariance of the full procedure, the estimation of the nuisance function included.
 
     With `coef = A y`, it is `A diag(e^2) A'`. The residuals e are held out from the nuisance
-    functions, and scaled up for the noise that the coefficients have fitted. It errs on the wide
-    side, as held-out residuals contain the error of the nuisance function too. With groups,
-    `A_i e_i` are first summed within each, as in `cluster`.
+    functions, and scaled up for the noise that the coefficients have fitted. It is conservative, as
+    held-out residuals contain the error of the nuisance function too. With groups, `A_i e_i` are
+    first summed within each, as in `cluster`.
 
     Parameters
     ----------

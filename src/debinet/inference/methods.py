@@ -4,10 +4,10 @@ All solve a linear score, `psi = psi_b - psi_a coef` with `psi_a = w R_D R_D'` a
 `psi_b = w R_D R_y`. `robinson` and `dml2` solve it over all rows, `dml1` within each fold.
 
 `structured` uses what the model says about the mean of the outcome, `m_y = g + m_D coef`. Learning
-m_y directly pays for the variance of `D coef`, which the model already explains. So `g` is learned
-from `y - D coef` at the coefficients so far, with held-out residual e, and `R_y = e + R_D coef`
-takes the place of the residual of y. The error of those coefficients cancels to first order, as e
-carries `-R_D (their error)`.
+m_y directly suffers from the variance of `D coef`, which the model already explains. So `g` is
+learned from `y - D coef` at the coefficients so far, with held-out residual e, and
+`R_y = e + R_D coef` takes the place of the residual of y. The error of those coefficients cancels
+to first order, as e contains `-R_D (their error)`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from debinet.protocols import FloatArray, HeldOut, IntArray, Pilot
 
 # Methods that start from, or are, the estimate of a mixed model.
 MIXED = frozenset({"structured", "gls"})
-# The structured method goes from coefficients to g and back: twice.
+# How often the structured method alternates between g and the coefficients.
 _ROUNDS = 2
 
 
@@ -36,7 +36,7 @@ class Nuisances(Protocol):
         """The learner and the folds, in words."""
 
     def hold_out(self, M: FloatArray, *names: str | int) -> HeldOut:
-        """Predict every row of targets; `names` tell random states of fits apart."""
+        """Predict every row of targets; `names` distinguish the random states of fits."""
 
     def adjoint(self, X: FloatArray, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`."""
@@ -60,7 +60,7 @@ class RowAlgebra(Protocol):
 
 @dataclass(frozen=True)
 class Solved:
-    """Coefficients, and what they rest on.
+    """Coefficients, and what they are computed from.
 
     Attributes
     ----------

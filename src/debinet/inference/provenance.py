@@ -1,4 +1,4 @@
-"""How a result came about, as data: learner, folds, method, selection, seed, versions."""
+"""How a result was computed, as data: learner, folds, method, selection, seed, versions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Selected:
     selector : str
         Name of its class.
     rows : int
-        Number of rows that it saw.
+        Number of rows that it was fitted to.
     same_rows : bool
         Whether coefficients were estimated on the same rows.
     chosen, offered : int
@@ -150,7 +150,7 @@ class LassoPenalties:
 
 @dataclass(frozen=True)
 class Provenance:
-    """How a result came about.
+    """How a result was computed.
 
     The numbers of rows and of treatments are those of the result.
 

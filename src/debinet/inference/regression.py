@@ -57,7 +57,7 @@ class Regression(Protocol):
         """Return the covariance named `kind`, of shape (q, q)."""
 
     def degrees_of_freedom(self, kind: str, groups: IntArray | None) -> float:
-        """Return those of the t distribution that goes with this covariance."""
+        """Return the degrees of freedom of the t distribution for this covariance."""
 
     def largest_row(self) -> LargestRow:
         """Return the row on which a single coefficient depends most."""

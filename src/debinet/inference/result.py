@@ -61,7 +61,7 @@ class Inference:
     groups : IntArray of shape (n, ways), optional
         Clusters given to fit.
     evidence : DeferredEvidence, optional
-        Material of `trust`.
+        Numbers for `trust`.
     params, bse, tvalues, pvalues : Series
         `coef`, `se`, `statistic` and `pvalue` under the names of statsmodels.
     nobs, endog_names, cov_type : int, str, str

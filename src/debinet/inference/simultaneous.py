@@ -77,7 +77,7 @@ def _pivoted(correlation: FloatArray) -> npt.NDArray[np.float32] | None:
     factor, pivot, rank, _ = dpstrf(correlation.T, lower=1)
     root = np.zeros((pivot.size, rank), dtype=np.float32)
     root[pivot - 1] = np.tril(factor[:, :rank])
-    # What the rank leaves out of a covariance is rounding; of a matrix that is none, it is not.
+    # For a covariance, what the rank leaves out is rounding error; for other matrices it is not.
     return root if np.abs((root**2).sum(axis=1) - 1).max() < _LEFT_OUT else None
 
 

@@ -87,7 +87,7 @@ class SummedRegression:
         return self.covariances[kind].copy()
 
     def degrees_of_freedom(self, kind: str, groups: IntArray | None) -> float:  # noqa: ARG002
-        """Return those of the t distribution that goes with this covariance."""
+        """Return the degrees of freedom of the t distribution for this covariance."""
         return self.df[kind]
 
     def largest_row(self) -> LargestRow:

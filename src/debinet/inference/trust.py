@@ -210,9 +210,7 @@ def splits(result: Inference, evidence: TrustEvidence | None) -> Check:  # noqa:
     if folds is not None and folds.kind != "folds":
         return Check(name, "ok", "no folds were drawn at random")
     if len(result.regressions) < 2:
-        return Check(
-            name, "not known", "one repetition", "crossfit=(5, 5) repeats folds, and would tell"
-        )
+        return Check(name, "not known", "one repetition", "use crossfit=(5, 5) to compare")
     coef = np.stack([regression.coef for regression in result.regressions])
     share = coef.std(axis=0, ddof=1) / np.sqrt(np.diag(result.covariance))
     j = int(np.argmax(share))
@@ -272,14 +270,14 @@ CHECKS: tuple[Callable[[Inference, TrustEvidence | None], Check], ...] = (
 def _graded(
     name: str, value: float, limits: tuple[float, float], finding: str, advice: str
 ) -> Check:
-    """Return ok up to the first limit, a look up to the second, no trust beyond."""
+    """Return "ok" up to the first limit, "look" up to the second, "do not trust" beyond."""
     if value <= limits[0]:
         return Check(name, "ok", finding)
     return Check(name, "look" if value <= limits[1] else "do not trust", finding, advice)
 
 
 def _unknown(name: str) -> Check:
-    return Check(name, "not known", "the result does not have the numbers for it")
+    return Check(name, "not known", "the result does not have the numbers for this check")
 
 
 def _column(result: Inference, j: int) -> str:

@@ -1,4 +1,4 @@
-"""What a fit knows about itself beyond its residuals: the material of the trust report."""
+"""Numbers about a fit, beyond its residuals, for the trust report."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TrustEvidence:
 
 @dataclass(eq=False)
 class DeferredEvidence:
-    """Evidence that is gathered when it is first asked for, as that may take another fit.
+    """Evidence that is gathered when it is first needed, as that may take another fit.
 
     Attributes
     ----------
