@@ -46,8 +46,8 @@ SEPARABLE = (
     MultiOutputRegressor,
 )
 
-# Learners that accept several outputs but would tune one penalty for all of them. Outputs differ
-# in how much Z says of them, so each is given its own fit.
+# Learners that accept several outputs but would tune one penalty for all of them. Outputs differ in
+# how well Z predicts them, so each is given its own fit.
 ONE_PENALTY = (RidgeCV,)
 
 
@@ -97,7 +97,7 @@ def require_learner(learner: Any) -> None:
         raise LearnerError(
             "a learner: 'wide', 'mean', or an object with fit and predict",
             repr(learner),
-            hint or "Any scikit-learn regressor will do.",
+            hint or "Pass any scikit-learn regressor.",
         )
     if _classifies(learner) and not hasattr(learner, "predict_proba"):
         raise LearnerError(
@@ -143,10 +143,10 @@ def takes_one_output(learner: Any) -> bool:
 
 
 def separable(learner: Any) -> bool:
-    """Whether the learner, within what wraps it, is to see outputs in the user's units.
+    """Whether the learner, inside its wrappers, gets outputs in the user's units.
 
     Because it fits every output as if it were alone (exact types: MultiTaskLasso, for one, is a
-    Lasso that trades outputs off), or because it says that it scales them itself.
+    Lasso that trades outputs off), or because it declares that it scales them itself.
     """
     return any(
         type(part) in SEPARABLE or (isinstance(part, OutputScalingLearner) and part.scales_outputs)
@@ -155,7 +155,7 @@ def separable(learner: Any) -> bool:
 
 
 def weight_arguments(learner: Any, weights: FloatArray | None) -> dict[str, FloatArray]:
-    """Return the keyword arguments that hand `weights` to the learner's fit."""
+    """Return the keyword arguments that pass `weights` to the learner's fit."""
     if weights is None:
         return {}
     prefix = ""
@@ -255,7 +255,7 @@ def _is_search(learner: Any) -> bool:
 
 def _takes_weights(learner: Any) -> bool:
     if _is_search(learner) or isinstance(learner, TransformedTargetRegressor):
-        return False  # they hand arguments on: what they wrap decides
+        return False  # they pass arguments on: what they wrap decides
     kinds = {parameter.kind for parameter in signature(learner.fit).parameters.values()}
     return has_fit_parameter(learner, "sample_weight") or Parameter.VAR_KEYWORD in kinds
 

@@ -11,7 +11,7 @@ from debinet.protocols import Diagnostics, FloatArray, HeldOut
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """Held-out predictions, and nothing else. Implements `debinet.protocols.Prepared`.
+    """Held-out predictions only. Implements `debinet.protocols.Prepared`.
 
     Attributes
     ----------

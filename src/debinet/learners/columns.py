@@ -19,7 +19,7 @@ from debinet.protocols import FloatArray
 class Columns(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A learner for the first column of M, the outcome, and one or several for the treatments.
 
-    For a treatment of zeros and ones a classifier will do, such as logistic regression: its
+    A treatment of zeros and ones can have a classifier, such as logistic regression: its
     probabilities are the predictions.
 
     Parameters
@@ -29,7 +29,7 @@ class Columns(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[
     treatments : learner or list of learners
         For all columns of D, or one for each.
     random_state : int, numpy random generator, or None
-        Decides what is random in the learners and not decided there.
+        Seeds the learners whose own random state is None.
 
     Attributes
     ----------

@@ -107,7 +107,7 @@ class CrossFitter:
         return f"{type(self.learner).__name__} and {self.folds.label}"
 
     def hold_out(self, M: FloatArray, *names: str | int) -> CrossFitted:
-        """Predict every row of targets (n, m); `names` tell random states of fits apart."""
+        """Predict every row of targets (n, m); `names` distinguish the random states of fits."""
         if self.prepared is not None:
             return _in_closed_form(self, self.prepared, M)
         seed = named_seed(self.seed, *names) if names else self.seed
@@ -127,7 +127,7 @@ class CrossFitter:
         return self.prepared.adjoint(X, self.folds, held)
 
     def diagnostics(self, held: CrossFitted) -> Diagnostics:
-        """Return what the first model tells about itself."""
+        """Return the diagnostics of the first model."""
         if self.prepared is not None:
             return self.prepared.diagnostics(held)
         model = held.models[0].models[0]

@@ -47,7 +47,7 @@ def column_moments(X: FloatArray, weight: FloatArray) -> Moments:
 
 
 def typed(validate: Any, *args: Any, **kwargs: Any) -> Any:
-    """Run a validator of scikit-learn; its complaints become ours."""
+    """Run a validator of scikit-learn; its errors become this library's."""
     try:
         return validate(*args, **kwargs)
     except ValueError as error:

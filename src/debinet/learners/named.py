@@ -14,7 +14,7 @@ from debinet.learners.wide import WideNet
 # Up to this many rows "wide" is solved exactly, at a cost of n^3 (docs/decisions/0009).
 EXACT_ROWS = 5000
 # Random features beyond: 10 sqrt(n) of them, the order that kernel ridge regression needs to lose
-# nothing (Rudi and Rosasco 2017), up to the default of TangentNet.
+# no accuracy (Rudi and Rosasco 2017), up to the default of TangentNet.
 _FEATURES_PER_ROOT = 10
 _MOST_FEATURES = 2000
 
@@ -35,7 +35,7 @@ class Resolved:
 
 
 def wide_features(n: int) -> int:
-    """Return the number of random features that "wide" means on n rows, where it is not exact."""
+    """Return the number of random features that "wide" uses on n rows, where it is not exact."""
     features: int = round(_FEATURES_PER_ROOT * n**0.5)
     return min(features, _MOST_FEATURES)
 
@@ -50,7 +50,7 @@ def resolve_learner(learner: Any, n: int = 0) -> Resolved:
     if learner == "wide":
         note = (
             "the wide network is approximated by random features (TangentNet), as its exact "
-            f"solution takes long with {n} rows; learner=WideNet() insists on it"
+            f"solution takes long with {n} rows; learner=WideNet() is always exact"
         )
         return Resolved(TangentNet(width=wide_features(n)), note)
     if learner == "mean":

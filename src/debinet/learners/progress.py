@@ -1,4 +1,4 @@
-"""A progress bar for those who ask for one."""
+"""An optional progress bar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 def counted(
     items: Iterable[Item], show: bool, unit: str, total: int | None = None
 ) -> Iterable[Item]:
-    """Yield the items, behind a bar with the time left if `show`."""
+    """Yield the items; if `show`, with a bar that shows the time left."""
     if not show:
         return items
     from tqdm.auto import tqdm

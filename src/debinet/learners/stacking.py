@@ -19,7 +19,7 @@ from debinet.learners.inputs import read_data, read_new_rows, read_weight
 from debinet.learners.named import resolve_learner
 from debinet.protocols import FloatArray
 
-# How much more a weights' sum of one counts than the rows: enough to hold to 1e-6.
+# Weight of the constraint that weights sum to one, against the rows: it then holds to 1e-6.
 _SUM_TO_ONE = 1e4
 
 
@@ -35,9 +35,9 @@ class Stack(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[mi
     learners : sequence of learners
         Any that `PartiallyLinear` takes, names included.
     folds : int
-        For `fit` by itself: how many parts are held out in turn.
+        Number of folds when the stack itself is fitted.
     random_state : int, numpy random generator, or None
-        Decides these folds and all that is random in the learners.
+        Seed of these folds and of the learners.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The torch extra: imported where a network is trained, and asked for by name if it is missing."""
+"""The torch extra: imported where a network is trained; an error names it if it is missing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ def require_torch() -> None:
     """Require that torch can be imported."""
     try:
         found = find_spec("torch") is not None
-    except (ImportError, ValueError):  # it is blocked, or what stands for it is not a module
+    except (ImportError, ValueError):  # it is blocked, or its entry is not a module
         found = False
     if not found:
         raise MissingDependencyError(
             "the package torch, which trains networks",
             "a Python without it",
-            "Install it with pip install 'debinet[torch]', or use WideNet, which needs none.",
+            "Install it with pip install 'debinet[torch]', or use WideNet, which does not need it.",
         )

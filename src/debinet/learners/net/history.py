@@ -12,7 +12,7 @@ from debinet.learners.net.program import State
 from debinet.protocols import FloatArray, IntArray
 
 # A held-out loss must fall by more than this share to count as improved: otherwise rounding errors
-# would keep training going for ever.
+# would keep training running forever.
 _IMPROVES = 1e-4
 
 

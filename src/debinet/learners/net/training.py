@@ -1,4 +1,4 @@
-"""Train K networks of one shape as one program, and stop each in time."""
+"""Train K networks of one shape as one program, and stop each one early."""
 
 from __future__ import annotations
 

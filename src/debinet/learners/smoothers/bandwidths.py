@@ -34,7 +34,7 @@ def find_bandwidths(local: Local, kernel: str, bandwidth: Any, per_feature: Any)
         return search_features(local, kernel, chosen) if per_feature else chosen
     if per_feature:
         raise OptionError(
-            "bandwidth='loo' with per_feature=True, which is about choosing bandwidths",
+            "bandwidth='loo' with per_feature=True, which chooses bandwidths",
             repr(bandwidth),
             "Leave per_feature out: the shape of bandwidth is enough.",
         )

@@ -1,8 +1,8 @@
 """Kernels: the weight of a neighbour at a given distance.
 
-All are radial: they see the Euclidean distance between standardized rows in units of the bandwidth,
-`u = |z - z_i| / h`. For the Gaussian that is the usual product over the features; products of the
-others would give weights that depend on the direction of the neighbour.
+All are radial: they depend on the Euclidean distance between standardized rows in units of the
+bandwidth, `u = |z - z_i| / h`. For the Gaussian that is the usual product over the features;
+products of the others would give weights that depend on the direction of the neighbour.
 """
 
 from __future__ import annotations

@@ -51,13 +51,13 @@ class LocalLinear(KernelSmoother):
 
     Notes
     -----
-    Two things keep predictions within reason where neighbours are few, and change nothing where
-    they are not. A prediction is an average of targets with weights that may be negative; where
-    the sum of their squares exceeds 1, so that it varies more than a single observation, its slope
-    is reduced until it does not (never at infinite bandwidth). And the covariance S of the
-    neighbours gets a ridge of `1e-4 trace(S) / p + 1e-6` with two steps of refinement: slopes in
-    directions with a share s of the mean eigenvalue are kept up to `(1e-4 / s)^3`, and are zero in
-    directions without spread.
+    Two safeguards keep predictions reasonable where neighbours are few, and change nothing
+    elsewhere. A prediction is an average of targets with weights that may be negative; where the
+    sum of their squares exceeds 1, so that it varies more than a single observation, its slope is
+    reduced until it does not (never at infinite bandwidth). And the covariance S of the neighbours
+    gets a ridge of `1e-4 trace(S) / p + 1e-6` with two steps of refinement: slopes in directions
+    with a share s of the mean eigenvalue are kept up to `(1e-4 / s)^3`, and are zero in directions
+    without spread.
 
     A pass over the pairs of rows takes about `n^2 p^2` operations for each bandwidth, and the
     products of features `n p^2 / 2` numbers.

@@ -19,7 +19,7 @@ class NadarayaWatson(KernelSmoother):
 
     Inputs are standardized, so bandwidths are in standard deviations. Every output has a bandwidth
     h of its own, as y and D may depend on Z in very different ways; it is infinite, and the
-    prediction the mean, if leave-one-out finds Z of no use.
+    prediction the mean, if Z does not lower the leave-one-out error.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def adjoint_residuals(
 
 @dataclass(frozen=True)
 class Outside:
-    """Rows of weight zero, as seen from a spectrum of n rows.
+    """Rows of weight zero, in the coordinates of a spectrum of n rows.
 
     A ridge fit moves by `pull' diag(t left) U' d + level' C' d` at these rows if the weighted
     targets move by d.
@@ -75,7 +75,7 @@ def outside_corrections(
     blocks: Sequence[Block],
     outside: Outside,
 ) -> FloatArray:
-    """Return what leaving out each block takes from predictions of its rows of weight zero.
+    """Return what leaving out each block subtracts from predictions of its rows of weight zero.
 
     The fit without a block is the fit to all rows whose targets there are replaced by what it
     predicts for them, so it differs by the fit to the block's held-out residuals.

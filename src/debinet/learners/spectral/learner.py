@@ -16,14 +16,14 @@ from debinet.learners.spectral.spectrum import RIDGE, SpectralFilter
 from debinet.learners.spectral.tuning import StoppingPath, inverse
 from debinet.protocols import Diagnostics, FloatArray, StoppingCurve
 
-# Without the linear part, and with one that dominates: on linear truths the second wins by far.
+# Without the linear part, and with one that dominates: far better if the truth is linear.
 AUTO_SKIPS = (0.0, 10.0)
 
 
 class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Ridge regression in the eigenvectors of a kernel, with a penalty for each output.
 
-    Subclasses say which kernel: `_decompose` returns one or several views of the rows.
+    Subclasses define the kernel: `_decompose` returns one or several views of the rows.
     """
 
     skip: Any
@@ -34,7 +34,7 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
 
     @abstractmethod
     def _check_options(self) -> None:
-        """Check all options, before a decomposition is paid for."""
+        """Check all options before anything is decomposed."""
 
     @abstractmethod
     def _decompose(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> tuple[View, ...]:
@@ -54,7 +54,7 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
         M : array of shape (n,) or (n, m)
             Targets, from which a network may learn which features matter.
         weights : array of shape (n,), optional
-            Not negative. Rows of weight 0 are as good as absent.
+            Not negative. Rows of weight 0 have no influence.
         """
         self._check_options()
         Z, M = read_data(self, Z, M)
@@ -72,7 +72,7 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
         Z : array of shape (n, p)
         M : array of shape (n,) or (n, m)
         sample_weight : array of shape (n,), optional
-            Not negative. Rows of weight 0 are as good as absent.
+            Not negative. Rows of weight 0 have no influence.
         """
         prepared = self.prepare(Z, M, sample_weight)
         targets = np.asarray(M, dtype=np.float64)

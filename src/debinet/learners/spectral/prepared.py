@@ -42,7 +42,7 @@ class View(Protocol):
         """One per skip weight."""
 
     def outside(self, spectrum: Any, Z: FloatArray) -> Outside:
-        """Return how further rows (n0, p) are seen from one of the spectra."""
+        """Return further rows (n0, p) in the coordinates of one of the spectra."""
 
     def expand(self, fits: Sequence[OutputFit]) -> Any:
         """Return outputs as a function, a record with `predict(Z)`."""
@@ -130,7 +130,7 @@ class SpectralPrepared:
         Square roots of their weights.
     views : tuple of View
         One for all targets, or one for each of those that the learner was prepared for. Any other
-        targets are then seen as the first of them, the outcome.
+        targets are then treated like the first of them, the outcome.
     """
 
     learner: SpectralLearner
@@ -217,7 +217,7 @@ class SpectralPrepared:
         return out
 
     def diagnostics(self, held: HeldOut) -> Diagnostics:
-        """Return what a fit tells about itself."""
+        """Return the diagnostics of a fit."""
         return self.learner.fitted(held.fit, self.Z.shape[1], self.views).diagnostics()
 
     def _standardize(self, M: FloatArray) -> tuple[Moments, FloatArray]:

@@ -1,10 +1,10 @@
-"""What the algebra asks of a decomposition, whether of a kernel, of features or of sums over rows.
+"""What the algebra needs from a decomposition of a kernel, of features or of sums over rows.
 
 Columns have one entry per row of positive weight, times the square root of that weight. Rows in
 memory make them arrays (n, c). Where only sums over rows are known they are linear maps of a row,
-arrays (folds, s, c); see `summed`. The algebra looks at the last axis only.
+arrays (folds, s, c); see `summed`. The algebra uses the last axis only.
 
-A filter says how much of each direction a stopped network has learned. Stopping time `t` and
+A filter is the share of each direction that a stopped network has learned. Stopping time `t` and
 eigenvalue `w` enter through `x = w t`. Ridge leaves the share `1 / (1 + x)` of a direction in the
 residual (its penalty is `1 / t`), gradient flow `exp(-x)`.
 """
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from debinet.protocols import FloatArray, IntArray
 
-# Points of the contour; 24 reach 2e-14 on all of [0, inf), more lose to rounding what they win.
+# Points of the contour; 24 reach 2e-14 on all of [0, inf), with more, rounding errors dominate.
 _CONTOUR_POINTS = 24
 
 

@@ -83,7 +83,7 @@ class SummedSpectrum:
     def fitted(self, X: FloatArray, left: FloatArray) -> FloatArray:
         """Return the coefficients (m + 1, c) of features and intercept that columns are fitted by.
 
-        Without the mean of the columns, which the intercept's own direction carries.
+        Without the mean of the columns, which belongs to the direction of the intercept.
         """
         T = self._products(X).sum(axis=0)[1:]
         return np.asarray(self.J[:, 1:] @ ((1.0 - left) * T))

@@ -94,7 +94,7 @@ def gcv(spectrum: Spectrum, part: Projected, filter_: SpectralFilter) -> Criteri
     def value(times: FloatArray) -> FloatArray:
         left = filter_.residual(times[:, :, None] * part.w)
         rss, trace = part.energy(left**2), left.sum(axis=2) + idle
-        # a flow that has run so long that everything underflows is as bad as can be
+        # a flow that has run so long that everything underflows gets the worst value
         infinite = np.full(rss.shape, np.inf)
         return np.asarray(
             np.divide((part.directions + 1) * rss, trace**2, out=infinite, where=trace > 1e-150)
@@ -303,7 +303,7 @@ def vertex(at: Callable[[FloatArray], FloatArray], centre: FloatArray) -> FloatA
     """Return the minima of the parabolas through the values at `centre` and beside it.
 
     Values next to a minimum differ by rounding only, and searches that compare them stop where
-    rounding says. The vertex does not depend on it, nor on where exactly the search stopped.
+    rounding decides. The vertex does not depend on it, nor on where exactly the search stopped.
     """
     left, middle, right = at(centre - _BESIDE), at(centre), at(centre + _BESIDE)
     curvature = left - 2 * middle + right

@@ -1,4 +1,4 @@
-"""`SplineSmoother`: a curve for every feature, added up."""
+"""`SplineSmoother`: a sum of curves, one for every feature."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class SplineSmoother(FeatureLearner):
     Parameters
     ----------
     knots : int
-        Per feature, evenly spaced over 99 % of the rows; beyond, only the lines go on.
+        Per feature, evenly spaced over 99 % of the rows; beyond them, only the lines continue.
     degree : int
         Of the polynomials between knots.
     skip : float or "auto"
         Weight of the straight lines; `"auto"` chooses 1 or 100 for each output by the criterion
         of `tune`, at the price of two decompositions.
     tune : {"reml", "gcv"}
-        What the penalties minimize: the restricted likelihood's negative, or generalized
+        What the penalties minimize: the negative restricted likelihood, or generalized
         cross-validation.
 
     Attributes

@@ -21,7 +21,7 @@ class FeatureLearner(SpectralLearner):
 
     @abstractmethod
     def _features(self) -> Features:
-        """Return which features are meant, options checked."""
+        """Return the choice of features, from checked options."""
 
     def _check_options(self) -> None:
         self.skip_weights()

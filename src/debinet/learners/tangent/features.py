@@ -34,10 +34,10 @@ class HiddenUnits:
     r"""Rows z as features `phi(z)`: hidden units, then linear columns.
 
     With :math:`\tilde z = (z / \sqrt p, 1)` of standardized z and `w_r` standard normal, in pairs
-    that look at z and -z, the units
-    are `relu(<w_r, z~>) / sqrt(width)`. Their inner products average `relu relu` over the normal
-    distribution, the "second layer" of the wide network's kernel, with an error of order
-    `1 / sqrt(width)`. The linear columns are `z / sqrt(p)`, to be multiplied by `sqrt(skip)`.
+    for z and -z, the units are `relu(<w_r, z~>) / sqrt(width)`. Their inner products average
+    `relu relu` over the normal distribution, the "second layer" of the wide network's kernel, with
+    an error of order `1 / sqrt(width)`. The linear columns are `z / sqrt(p)`, to be multiplied by
+    `sqrt(skip)`.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class HiddenUnits:
 
 
 class Features(Protocol):
-    """Which features are meant, before any data are seen; told apart by its `repr`."""
+    """A choice of features, made before any data are read; identified by its `repr`."""
 
     def count(self, p: int) -> int:
         """Return the number of features of rows (n, p), the linear ones included."""
@@ -111,7 +111,7 @@ def draw_directions(seed: int, p: int, width: int) -> FloatArray:
     """Return the (p + 1, width) incoming weights of the hidden units that belong to a seed.
 
     They are drawn pair by pair: the units of a narrow network are the first of a wider one. The
-    second of a pair looks at -z, so that even and odd functions stay apart as in the limit
+    second of a pair is applied to -z, so that even and odd functions stay apart as in the limit
     (docs/decisions/0015).
     """
     rng = named_generator(seed, "tangent features")

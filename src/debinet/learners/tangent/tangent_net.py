@@ -33,7 +33,7 @@ class TangentNet(FeatureLearner):
         Weight s of the linear skip connection; `"auto"` chooses 0 or 10 for each output by the
         criterion of `tune`, at the price of two decompositions.
     tune : {"reml", "gcv"}
-        What the penalties minimize: the restricted likelihood's negative, or generalized
+        What the penalties minimize: the negative restricted likelihood, or generalized
         cross-validation.
     random_state : int, generator or None
         From which the hidden units are drawn.

@@ -61,7 +61,7 @@ class FeatureView:
     spectra: tuple[LowRankSpectrum, ...]
 
     def outside(self, spectrum: LowRankSpectrum, Z: FloatArray) -> Outside:
-        """Return how further rows (n0, p) are seen from a spectrum."""
+        """Return further rows (n0, p) in the coordinates of a spectrum."""
         coordinates = (self.feature_map(Z) - self.centre) @ spectrum.basis
         pull = spectrum.w[:, None] * coordinates.T
         level = np.full((1, len(Z)), 1.0 / self.length)

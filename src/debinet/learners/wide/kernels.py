@@ -1,4 +1,4 @@
-"""The tangent kernel of an infinitely wide network, by recursion over its layers, and back.
+"""The tangent kernel of an infinitely wide network and its derivatives, by recursion over layers.
 
 How weighted sums of kernel entries depend on the inputs is the recursion backwards. For rectifiers
 of slopes a and 1, with `c = (1 - a)^2`, `root = sqrt(va vb - g^2)` and
@@ -31,7 +31,7 @@ _ONE_POINT = 1e-7
 
 @dataclass(frozen=True)
 class Architecture:
-    """Which network is meant.
+    """The network that a kernel belongs to.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ def kernel_matrices(
 
 @dataclass(frozen=True)
 class _Layer:
-    """What one layer was given and made of it: matrices (r, n)."""
+    """Inputs and outputs of one layer: matrices (r, n)."""
 
     g: FloatArray
     tangent: FloatArray
@@ -149,7 +149,7 @@ def _propagate(
 
 @dataclass(frozen=True)
 class Forward:
-    """The way from rows to their kernel, layer by layer.
+    """The computation of a kernel from rows, layer by layer.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Forward:
 
 
 def require_rectifier(architecture: Architecture) -> None:
-    """Require an activation whose derivatives are here."""
+    """Require an activation whose derivatives are implemented here."""
     if architecture.activation not in RECTIFIERS:
         raise OptionError(
             f"activation to be one of {', '.join(map(repr, RECTIFIERS))} for learned relevance",
@@ -228,7 +228,7 @@ def pull_back(way: Forward, B: FloatArray, skip: float) -> tuple[FloatArray, flo
 
 @dataclass(frozen=True)
 class _Back:
-    """Derivatives by what a layer was given: tangent and inner products (n, n), lengths (n,)."""
+    """Derivatives by the inputs of a layer: tangent and inner products (n, n), lengths (n,)."""
 
     tangent: FloatArray
     g: FloatArray
@@ -243,7 +243,7 @@ def _layer_back(layer: _Layer, way: Forward, after: _Back, factor: float) -> _Ba
     before = _Back(np.empty_like(after.g), np.empty_like(after.g), after.v.copy())
     for rows in row_chunks(*layer.g.shape):
         g, slope, d_tangent = layer.g[rows], layer.slope[rows], after.tangent[rows]
-        # what the next layer's inner products and, if trained, its tangent take of the value
+        # the value enters the next layer's inner products and, if trained, its tangent
         d_value = after.g[rows] + d_tangent if trains_all else after.g[rows]
         excess = layer.value[rows] - g * slope
         apart = excess > np.multiply.outer(_ONE_POINT * turn * norm[rows], norm)

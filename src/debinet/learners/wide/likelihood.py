@@ -1,9 +1,9 @@
 """The restricted likelihood of all targets together, as a function of the scales of the inputs.
 
 The criterion is the sum, over the targets, of twice the negative restricted log-likelihood, each at
-its own best penalty, so that targets of pure noise have no say. What a small change of the kernel
-does to it is the matrix `B = sum_j Q_j - (n - 1) a_j a_j' / (m_j' a_j)`, with `a_j = Q_j m_j`; from
-there the kernel's derivatives lead to the scales.
+its own best penalty, so that targets of pure noise have no influence. Its derivative by the kernel
+is the matrix `B = sum_j Q_j - (n - 1) a_j a_j' / (m_j' a_j)`, with `a_j = Q_j m_j`; the kernel's
+derivatives then give those by the scales.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def centred(M: FloatArray, root_weight: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class ScalePoint:
-    """The criterion at one point, and what its gradient takes.
+    """The criterion at one point, and what its gradient needs.
 
     Attributes
     ----------

@@ -2,8 +2,8 @@
 
 Features z_j become `s_j z_j`. The logarithms of the scales, and of the skip weight, minimize the
 criterion of `likelihood` plus a weak prior, by L-BFGS from equal scales. Where the search ends,
-a pair of features that it missed is lifted, and the search goes on. Scales are
-used if they predict better: the likelihood alone can be fooled by a few rows of heavy tails.
+the scales of a pair of features that it missed are raised, and the search continues. Scales are
+used if they predict better: the likelihood alone can be misled by a few outliers.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from debinet.learners.wide.kernels import Architecture, require_rectifier
 from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, centred, evaluate
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
-# Rows that are looked at first, and at most: a step costs their number to the third power.
+# Numbers of rows used first, and at most: a step costs their number to the third power.
 _FEW, _MOST = 500, 1000
 _STEPS = 28
-# If more rows follow, fewer steps on the first ones do, and few on all.
+# If more rows follow, fewer steps are taken on the first ones, and a few on all.
 _FIRST_STEPS, _LAST_STEPS = 20, 6
-# A search ends when a step gains less than this of twice the log-likelihood.
+# A search ends when a step raises twice the log-likelihood by less than this.
 _ENOUGH = 0.01
-# Logarithms of scales are held back by a normal prior of this deviation, and by bounds.
+# Logarithms of scales have a normal prior with this standard deviation, and bounds.
 _PRIOR = 2.0
 _BOUND = 5.0
-# Pairs of features that were missed are lifted to this scale's logarithm, at most so many times.
+# Logarithm to which the scales of missed pairs are raised, and how often at most.
 _LIFTED = 1.0
 _LIFTS = 3
-# Targets further than this many deviations from their mean count as this far while scales are
-# learned; deviations shrink as tails are cut, so it is done a few times.
+# Targets are cut at this many standard deviations from their mean while scales are learned;
+# standard deviations shrink as tails are cut, so this is repeated a few times.
 _FAR, _CUTS = 3.0, 5
-# How often pairs are seen where there are none: a false alarm costs time, nothing else.
+# Probability of finding a pair where there is none: a false alarm only costs time.
 _FALSE_ALARM = 0.05
 # More scales than this share of the rows to learn from are not learned.
 _CROWDED = 1 / 3
@@ -104,7 +104,7 @@ def without_tails(M: FloatArray) -> FloatArray:
 
 
 def _search(problem: ScaleProblem, theta: FloatArray, steps: int) -> ScalePoint:
-    """Minimize; lift what was missed and minimize again, as long as that helps."""
+    """Minimize; raise the scales that were missed and minimize again, as long as that helps."""
     best = _minimize(problem, theta, steps)
     for _ in range(_LIFTS):
         faded = (best.theta[:-1] < 0)[problem.groups]
@@ -137,7 +137,7 @@ def _minimize(problem: ScaleProblem, theta: FloatArray, steps: int) -> ScalePoin
             best[:] = [point]
         return value, point.gradient() + theta / _PRIOR**2
 
-    # values are of the order of m n log(n); scipy asks for shares of them
+    # values are of the order of m n log(n); scipy takes tolerances as shares of them
     enough = _ENOUGH / (problem.M.size * np.log(len(problem.M)))
     with _quiet_scipy():
         minimize(

@@ -76,7 +76,7 @@ class KernelView:
     spectra: tuple[FullSpectrum, ...]
 
     def outside(self, spectrum: FullSpectrum, Z: FloatArray) -> Outside:
-        """Return how further rows (n0, p) are seen from a spectrum."""
+        """Return further rows (n0, p) in the coordinates of a spectrum."""
         encoded = encode(Z, self.moments)
         kernel = kernel_matrix(self.encoded, encoded, self.architecture, spectrum.skip)
         kernel *= self.root_weight[:, None]

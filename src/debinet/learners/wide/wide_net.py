@@ -51,7 +51,7 @@ class WideNet(SpectralLearner):
     train : {"all", "first"}
         Which layers are trained; `"first"` is the paper's setting.
     tune : {"reml", "gcv", "loo"}
-        What the stopping times minimize: the restricted likelihood's negative, generalized
+        What the stopping times minimize: the negative restricted likelihood, generalized
         cross-validation, or the exact leave-one-out error.
     filter : {"ridge", "flow"}
         Ridge regression with penalty 1/t, or gradient flow until time t.
@@ -60,7 +60,7 @@ class WideNet(SpectralLearner):
         learned by restricted likelihood, on at most 1000 rows, for all outputs together or for
         each on its own; or equal. Learned weights are used if leave-one-out predictions are better
         by more than the number of weights (AIC), and are not tried for more features than a third
-        of those rows. `"auto"` learns them from 100 rows on and for at most 100 features, if the
+        of those rows. `"auto"` learns them for at least 100 rows and at most 100 features, if the
         activation is a rectifier, `tune="reml"` and `filter="ridge"`.
 
     Attributes
@@ -124,7 +124,7 @@ class WideNet(SpectralLearner):
 
     @property
     def architecture(self) -> Architecture:
-        """Which network is meant."""
+        """The architecture of the network."""
         return Architecture(self.depth, self.activation, self.train)
 
     def _check_options(self) -> None:
