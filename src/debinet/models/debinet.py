@@ -33,8 +33,8 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of selected features in `y = D coef + f(Z) + e`.
 
     A selector chooses D among the columns of X on some of the rows; on the others,
-    `PartiallyLinear` estimates the coefficients of D with the remaining columns as Z. So the
-    intervals are not spoiled by the selection.
+    `PartiallyLinear` estimates the coefficients of D with the remaining columns as Z. The selection
+    therefore does not bias the intervals.
 
     Parameters
     ----------
@@ -45,9 +45,10 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     learner, crossfit, method, n_jobs
         As in `PartiallyLinear`. With several splits, `n_jobs` of them run at the same time.
     selection_share : float, (float, int) or None
-        Share of the rows that selects; the others estimate. A pair (share, repeats) draws that
-        many random splits: `result_` is that of the first, `splits_` aggregates all. None selects
-        and estimates on the same rows, as the paper does; intervals then cover less than they say.
+        Share of the rows used for selection; the others are used for estimation. A pair (share,
+        repeats) draws that many random splits: `result_` is that of the first, `splits_` aggregates
+        all. None selects and estimates on the same rows, as the paper does; intervals then cover
+        less often than their level.
     random_state : int, numpy random generator, or None
         Decides the split, the folds and every random state left open.
 
@@ -123,7 +124,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ]
         procedure = _Procedure(sample, selector, options)
         selection, first = procedure.run(splits[0], 0)
-        # The seed that repeats the whole, not only what follows the split of the rows.
+        # The seed that repeats the whole fit, not only what follows the split of the rows.
         provenance = replace(first.result.provenance, seed=seed)
         first = replace(first, result=replace(first.result, provenance=provenance))
         several = None
@@ -133,7 +134,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 delayed(_estimates)(alone, split, k) for k, split in enumerate(splits[1:], start=1)
             )
             several = _aggregate(sample, [_row(first), *others])
-        # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
+        # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
         validate_data(self, X, skip_check_array=True)
         self._candidates, self._estimated = sample.candidates, first
         self.selector_, self.splits_, self.result_ = selection.selector, several, first.result

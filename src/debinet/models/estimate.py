@@ -1,4 +1,4 @@
-"""The one way through: from validated data and options to a result and what predictions need."""
+"""Estimation: from validated data and options to a result and what predictions need."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from debinet.protocols import Prepared
 if TYPE_CHECKING:
     from debinet.models.streamed import StreamedTable
 
-# More coefficients per row than this leave little to judge the noise by (docs/decisions/0011).
+# More coefficients per row than this leave little information on the noise (docs/decisions/0011).
 CROWDED = 0.25
 
 
@@ -157,6 +157,6 @@ def _notes(
     if data.D.shape[1] > CROWDED * data.n and data.Z.shape[1]:
         notes.append(
             f"{data.D.shape[1]} coefficients from {data.n} rows: if much of f cannot be learned, "
-            "intervals cover less often than they say"
+            "intervals cover less often than their level"
         )
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""Records of an estimation: what is asked for, what the rows gave, and what is kept."""
+"""Records of an estimation: options, estimates, and what is kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Options:
     learner, method, crossfit, n_jobs
         Parameters of `PartiallyLinear`.
     seed : int
-        From which all that is random is derived.
+        From which all random states are derived.
     """
 
     learner: Any
@@ -37,7 +37,7 @@ class Options:
 
 @dataclass(frozen=True)
 class ConditionalMeans:
-    """What predictions need of one repetition, and nothing of the training rows besides.
+    """What predictions need of one repetition, without the training rows.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class ConditionalMeans:
 
 @dataclass(frozen=True)
 class Estimation:
-    """What rows, in memory or streamed, gave: all that a result is made of.
+    """Estimates from rows, in memory or streamed: everything a result consists of.
 
     Attributes
     ----------

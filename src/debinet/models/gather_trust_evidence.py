@@ -1,4 +1,4 @@
-"""Gather the evidence for the trust report: residuals of the other kind, and traces of Z."""
+"""Gather the evidence for the trust report: residuals of the other kind, left-over dependence."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _ratio(residuals: FloatArray, others: FloatArray) -> FloatArray:
 
 
 def _unseen(data: Dataset, learner: Any, seed: int) -> tuple[IntArray, FloatArray | None]:
-    """Return residuals of rows that a fit to other rows had not seen; none if it cannot be done."""
+    """Return residuals of rows that a fit to other rows had not seen; none if impossible."""
     order = named_generator(seed, "halves").permutation(len(data.M))
     size = min(len(order) // 2, _MOST_ROWS)
     train, test = order[:size], order[-size:]

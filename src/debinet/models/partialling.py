@@ -85,7 +85,7 @@ def _require_identified(R_D: FloatArray, data: Dataset) -> None:
 
 
 def require_method(method: Any, repetitions: Sequence[Folds]) -> None:
-    """Require a known method that these folds can serve."""
+    """Require a known method that can use these folds."""
     if method not in METHODS:
         raise OptionError(
             f"method to be one of {list(METHODS)}",

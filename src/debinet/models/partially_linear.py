@@ -37,14 +37,14 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     learner : {"wide", "mean"} or regressor
         Learns the conditional means. `"wide"` is an over-parameterized network in its
         infinite-width limit (`WideNet`), `"mean"` predicts the mean (ordinary least squares of y
-        on D), and any scikit-learn regressor will do. Beyond 5,000 rows `"wide"` is the same
+        on D), and any scikit-learn regressor can be used. Beyond 5,000 rows `"wide"` is the same
         network through random features (`TangentNet`), with a note in the summary.
     crossfit : {"auto", "loo"}, int, (int, int), splitter, list of (train, test) pairs, or None
         How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
         learners that have it in closed form and 5 folds for others; None is the paper's in-sample
         residuals, for learners that cannot overfit.
     method : {"structured", "gls", "robinson", "three-step", "dml1", "dml2"}
-        `"robinson"` regresses residuals on residuals; `"three-step"` does, too, and predicts by
+        `"robinson"` regresses residuals on residuals; `"three-step"` does so, too, and predicts by
         `D coef + f(Z)` with a third regression for f, the paper's Algorithm 3. `"structured"`
         learns the outcome's mean as `g(Z) + E(D|Z) coef`, which is more precise when D explains
         much of y. `"gls"` is the estimate of the wide network's mixed model: more precise still
@@ -126,7 +126,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             sample_weight=sample_weight,
         )
         fitted = estimate(data, self.options())
-        # Nothing is set before everything has succeeded: a failed fit leaves the old one whole.
+        # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
         validate_data(self, X, skip_check_array=True)
         self._take(fitted)
         return self
@@ -165,7 +165,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         client : str or distributed.Client, optional
             A Dask cluster, or the address of its scheduler, that does the work.
         checkpoint : path, optional
-            A file for what is done, from which the same call resumes after an interruption. It is
+            A file for finished work, from which the same call resumes after an interruption. It is
             removed at the end.
         progress : bool
             Whether to show a bar for each pass.

@@ -100,9 +100,9 @@ def plm(
     Parameters
     ----------
     formula : str
-        `"outcome ~ treatments | controls"`. Anything formulaic knows: `C(region)`, `log(x)`,
-        `a:b`, `bs(x, df=4)`; `.` stands for all columns not used otherwise. Like R's, formulas
-        may call Python functions: do not run those of strangers.
+        `"outcome ~ treatments | controls"`. Anything that formulaic supports: `C(region)`,
+        `log(x)`, `a:b`, `bs(x, df=4)`; `.` stands for all columns not used otherwise. Like R's,
+        formulas may call Python functions: do not run untrusted ones.
     data : data frame
         pandas, polars or arrow.
     learner : {"wide", "mean"} or regressor

@@ -41,7 +41,7 @@ class Selection:
     columns : BoolArray of shape (P,)
         Chosen columns.
     idle : BoolArray of shape (P,)
-        Columns it could not look at: constant, or copies of another, in its rows.
+        Columns it could not use: constant, or copies of another, in its rows.
     """
 
     selector: Any
@@ -55,7 +55,7 @@ def select(selector: Any, part: CandidateRows, seed: int) -> Selection:
     Raises
     ------
     SelectorError
-        If it fails, or answers with anything but a mask of its columns.
+        If it fails, or returns anything but a mask of its columns.
     """
     candidates = part.candidates
     offered = candidates.selectable & usable_columns(part.X)
@@ -123,7 +123,7 @@ class Estimated:
     selected : BoolArray of shape (P,)
         Columns that have a coefficient.
     kept : BoolArray of shape (P,)
-        Columns that the model saw.
+        Columns that the model used.
     fitted : Fitted, optional
         None if nothing was selected.
     mean : float
@@ -224,7 +224,7 @@ def _notes(
     if split.same:
         notes.append(
             "features were selected on the rows they are estimated on: their intervals cover less "
-            "often than they say; selection_share=0.4 keeps the two apart"
+            "often than their level; selection_share=0.4 keeps the two apart"
         )
     elif sample.groups is not None and sample.groups.shape[1] > 1:
         notes.append("rows for selection were set apart by the first of the two groupings only")

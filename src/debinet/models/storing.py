@@ -18,7 +18,7 @@ LOADED = ("Inference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "FormulaFi
 def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
     """Read a model, a result or a network that one of the `save` methods wrote.
 
-    Files of every released version can be read. There is no pickle in them: a file from a stranger
+    Files of every released version can be read. There is no pickle in them: an untrusted file
     cannot run code.
 
     Parameters
@@ -36,7 +36,7 @@ def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
     Raises
     ------
     FileFormatError
-        If the file is damaged, not one of ours, or needs `trusted=True`.
+        If the file is damaged, not written by this library, or needs `trusted=True`.
 
     Examples
     --------

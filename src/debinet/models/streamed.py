@@ -69,7 +69,7 @@ class StreamedTable:
 
 
 def estimate_stream(table: StreamedTable, options: Options) -> Estimation:
-    """Fit in passes over the data; nothing of a failed fit is left but its checkpoint."""
+    """Fit in passes over the data; a failed fit leaves only its checkpoint."""
     require_stream_method(options.method)
     net = _network(options)
     with _cluster(table) as client, _open(table.data, client) as source:
@@ -92,7 +92,7 @@ def estimate_stream(table: StreamedTable, options: Options) -> Estimation:
 
 
 def _cluster(table: StreamedTable) -> AbstractContextManager[Any]:
-    """Return the cluster that does the work, if any: Dask's data frames know theirs."""
+    """Return the cluster that does the work, if any: Dask's data frames have their own."""
     if table.client is not None:
         return connected(table.client)
     return nullcontext(running_client() if is_dask_frame(table.data) else None)

@@ -1,4 +1,4 @@
-"""From the sums of a streamed fit to all that a result is made of."""
+"""From the sums of a streamed fit to everything a result consists of."""
 
 from __future__ import annotations
 
