@@ -25,7 +25,7 @@ class Column(NamedTuple):
     name : str
         In the frame.
     label : str
-        Its head.
+        Its heading.
     form : str
         Format of its numbers.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Told apart by colour-blind readers (Okabe and Ito), and by their strokes in black and white.
+# Distinct for colour-blind readers (Okabe and Ito), and by line style in black and white.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 _STROKES: tuple[Any, ...] = ("-", (0, (7, 1.5)), (0, (7, 1.5, 1.5, 1.5)), (0, (3, 1)))
 _BOUND: Any = (0, (1, 1.6))

@@ -85,7 +85,7 @@ def stopping_plot(
     chosen : Series of length m
         Where the learner stopped.
     along, measure : str
-        What the two axes are.
+        Labels of the two axes.
     """
     count = min(x.shape[1], _MOST)
     figure, axes = _grid(count)

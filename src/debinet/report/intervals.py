@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# One colour per true value, the first for the largest; told apart by colour-blind readers too.
+# One colour per true value, the first for the largest; distinct for colour-blind readers too.
 _COLOURS = (INK, "#e08214", "#3f8f5b", "#8e5ea2", "#7f7f7f")
 _NAMED_ROWS = 40
 

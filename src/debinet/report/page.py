@@ -54,7 +54,7 @@ def write_page(path: Path, title: str, sections: Sequence[Section]) -> None:
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        # Nothing in the page may load anything, whatever the names in the data say.
+        # Nothing in the page may load anything, whatever names the data have.
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">",
         f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",

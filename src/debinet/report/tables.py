@@ -29,7 +29,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 
 
 def format_number(value: float, digits: int = 4) -> str:
-    """Show `digits` significant digits, without exponents where a person would use none."""
+    """Show `digits` significant digits, without exponents where they are not customary."""
     if not np.isfinite(value):
         return "nan" if np.isnan(value) else ("inf" if value > 0 else "-inf")
     if value == 0:
