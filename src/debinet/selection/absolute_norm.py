@@ -58,7 +58,7 @@ class DescentSolver:
         self, penalties: FloatArray, start: FloatArray, tol: float, sweeps: int
     ) -> FloatArray:
         with warnings.catch_warnings():
-            # the gaps computed here say the same
+            # the gaps computed here show the same
             warnings.simplefilter("ignore", ConvergenceWarning)
             _, coefs, _ = enet_path(
                 self._X,

@@ -27,7 +27,7 @@ class AdaptiveLasso(PenalizedSelector):
     Minimizes `|y - X t|^2 / (2 n) + penalty sum_j weight_j |t_j|`, with
     `weight_j = 1 / |initial_j|^exponent` (of standardized columns, if they are standardized) and an
     unpenalized intercept. Large coefficients are hardly shrunk, so fewer columns are selected to
-    make up for the shrinkage. Columns whose first coefficient is zero stay out.
+    make up for the shrinkage. Columns whose first coefficient is zero are not selected.
 
     Parameters
     ----------

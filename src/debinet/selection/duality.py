@@ -11,7 +11,7 @@ from debinet.selection.regularizer import Norm
 def duality_gap(
     residual: float, aligned: float, penalized: float, dual_norm: float, penalty: float
 ) -> float:
-    """Return primal minus dual objective at t, an upper bound on what is left to gain.
+    """Return primal minus dual objective at t, an upper bound on the remaining improvement.
 
     The dual of `|y - X t|^2 / (2 n) + penalty P(t)` is to maximize `y'u - n |u|^2 / 2` over u with
     `P*(X'u) <= penalty`. The residual `r = y - X t` over n, shrunk until it is feasible, is the u

@@ -54,7 +54,7 @@ class LinearSelector(SelectorMixin, RegressorMixin, BaseEstimator, ABC):  # type
         return np.asarray(self.coef_ != 0)
 
     def _transform(self, X: Any) -> Any:
-        # selecting nothing is an answer, not a reason to warn
+        # selecting nothing is a valid result and needs no warning
         if not self.coef_.any():
             return X.iloc[:, :0] if hasattr(X, "iloc") else X[:, :0]
         return super()._transform(X)
@@ -71,7 +71,7 @@ class LinearSelector(SelectorMixin, RegressorMixin, BaseEstimator, ABC):  # type
         if self._problem is None:
             raise InputError(
                 "a selector that was fitted in this process",
-                "a copied or loaded one, which carries no data",
+                "a copied or loaded one, which has no data",
                 "Fit it again to see its path.",
             )
         return self._problem
@@ -85,7 +85,7 @@ class LinearSelector(SelectorMixin, RegressorMixin, BaseEstimator, ABC):  # type
 class PenalizedSelector(LinearSelector):
     """A selector that minimizes `|y - X t|^2 / (2 n) + penalty P(t)`.
 
-    Subclasses say which P it is and how it is solved.
+    Subclasses define P and its solver.
     """
 
     _solved_with: Regularizer
@@ -127,7 +127,7 @@ class PenalizedSelector(LinearSelector):
             target = tol * float(problem.y @ problem.y) / (2 * problem.y.size)
             warnings.warn(
                 f"{type(self).__name__} at penalty {tuning.penalty:.4g} stopped with a duality gap "
-                f"of {solution.gaps[0]:.2g}, above the {target:.2g} that tol asks for: the "
+                f"of {solution.gaps[0]:.2g}, above the {target:.2g} that tol allows: the "
                 "coefficients, and with them the selection, are approximate. Use a larger penalty, "
                 "a larger tol, or drop columns that nearly repeat each other.",
                 NotConvergedWarning,

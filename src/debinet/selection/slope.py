@@ -27,7 +27,7 @@ class Slope(PenalizedSelector):
 
     Minimizes `|y - X t|^2 / (2 n) + penalty sum_i weight_i |t|_(i)`, where `|t|_(1)` is the largest
     absolute coefficient, `|t|_(2)` the next, and the weights decrease; the intercept is not
-    penalized. The strongest columns face the highest weights and the others lower ones, as in the
+    penalized. The strongest columns have the highest weights and the others lower ones, as in the
     procedure of Benjamini and Hochberg.
 
     Parameters
@@ -42,7 +42,7 @@ class Slope(PenalizedSelector):
         Nonincreasing weights in place of those from `q`. Equal ones give the Lasso.
     solver : {"own", "auto", "sortedl1"}
         `"sortedl1"` is the package of that name, which must be installed (GPL licence). `"auto"`
-        uses it if it is installed and the duality gap shows that its answer is right. The minimum
+        uses it if it is installed and the duality gap shows that its solution is right. The minimum
         is the same.
     standardize, tol, random_state
         As in `Lasso`.
@@ -148,7 +148,7 @@ class SortedL1:
 
 
 class SortedL1Solver:
-    """Solves for one data set; its answers are checked by their duality gaps."""
+    """Solves for one data set; its solutions are checked by their duality gaps."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Stepwise least squares: what each column would add, and what dropping it would cost."""
+"""Stepwise least squares: the effect of adding or dropping each column."""
 
 from __future__ import annotations
 

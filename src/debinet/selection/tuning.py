@@ -1,4 +1,4 @@
-"""The penalty, from the word or number that the user gave, and by cross-validation."""
+"""The penalty: given, from theory, or by cross-validation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from debinet.selection.problem import LinearProblem
 from debinet.selection.regularizer import PathSolver, Regularizer
 
 FOLDS = 5
-# Held-out errors need less precision than the final fit; scikit-learn's LassoCV asks for 2e-4.
+# Held-out errors need less precision than the final fit; scikit-learn's LassoCV uses 2e-4.
 TOLERANCE = 1e-4
 AT_A_TIME = 2
 # The path ends when the error has not fallen for so many penalties: what follows is overfitted and
@@ -35,7 +35,7 @@ class CrossValidation:
     Attributes
     ----------
     penalties : FloatArray of shape (g,)
-        Decreasing, as far as the path was followed.
+        Decreasing, down to where the path was stopped.
     error : FloatArray of shape (g,)
         Mean squared error of held-out rows.
     se : FloatArray of shape (g,)
