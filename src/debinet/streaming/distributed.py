@@ -161,7 +161,7 @@ class PartitionPiece:
         """Return the piece with its partition in memory."""
         if len(frame) != self.rows:
             raise InputError(
-                f"{self.rows} rows in {self.where}, as at first",
+                f"{self.rows} rows in {self.where}, as before",
                 f"{len(frame)}",
                 "Make the data frame deterministic: it is computed several times.",
             )

@@ -32,7 +32,7 @@ from debinet.streaming.running import Job, Runner
 from debinet.streaming.scoring import ScoreSums, Scoring, score_sums
 
 METHODS = ("structured", "robinson", "dml2")
-# Rows that are kept to look at.
+# Rows that are kept for inspection.
 _SAMPLE = 4000
 # Two columns whose correlation is this close to 1 in size are one column.
 _SAME = 1 - 1e-12
@@ -64,7 +64,7 @@ class StreamOptions:
 
 @dataclass(frozen=True)
 class StreamFit:
-    """All that the passes found.
+    """The results of the passes.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def fit_stream(job: Job, options: StreamOptions, runner: Runner) -> StreamFit:
 
 
 def require_stream_method(method: str) -> None:
-    """Require a method that sums over rows can serve."""
+    """Require a method that needs only sums over rows."""
     if method not in METHODS:
         raise OptionError(
             f"method to be one of {list(METHODS)} for streamed data",

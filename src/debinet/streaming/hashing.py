@@ -18,7 +18,7 @@ Hashes: TypeAlias = npt.NDArray[np.uint64]
 def hash_rows(keys: npt.ArrayLike, seed: int) -> Hashes:
     """Return 64 random bits for every key, which may be a row number or a hash.
 
-    pandas' hash of integers takes no key, so the seed is where a sequence starts (splitmix64).
+    pandas' hash of integers takes no key, so the seed is the start of a sequence (splitmix64).
     """
     start = named_generator(seed, "rows").integers(2**63, dtype=np.uint64)
     step = np.uint64(0x9E3779B97F4A7C15)

@@ -45,7 +45,7 @@ class GramRows:
         return np.asarray(self.inner(self.dual(R_D), R_y[..., None])[:, 0])
 
     def average(self, R_y: FloatArray, R_D: FloatArray) -> FloatArray:
-        """Not offered for streams."""
+        """Not available for streams."""
         raise NotImplementedError
 
     def dual(self, R_D: FloatArray) -> FloatArray:
@@ -139,7 +139,7 @@ class SummedNuisances:
         """Return the standard deviations of targets."""
         energy = np.diag(column_products(self.G, M, M)) / self.weight
         raw = M[0, -self.row_map.targets.sd.size :]
-        # What is left of an outcome that the treatments explain wholly is rounding, of either sign.
+        # If the treatments explain all of the outcome, the rest is rounding error, of either sign.
         least = np.finfo(np.float64).eps * (raw**2).sum(axis=0)
         return np.asarray(np.sqrt(np.maximum(energy, least)))
 
@@ -153,13 +153,13 @@ class SummedNuisances:
 
 
 def require_identified(gram: FloatArray, names: Sequence[str]) -> None:
-    """Require that something is left of every standardized treatment beside Z and the others."""
+    """Require that every standardized treatment varies given Z and the others."""
     values, vectors = np.linalg.eigh(gram)
     if values[0] > _NOTHING_LEFT:
         return
     worst = np.flatnonzero(np.abs(vectors[:, 0]) > 0.3 / np.sqrt(len(names)))
     raise CollinearError(
-        "treatments that vary beside the controls and each other",
+        "treatments that vary given the controls and each other",
         f"nothing left of {', '.join(repr(names[j]) for j in worst[:5])}",
         "Drop those treatments, or the controls that determine them.",
     )

@@ -43,7 +43,7 @@ class Job:
 
 
 class Runner(Protocol):
-    """Whatever adds up sums over all rows."""
+    """Adds up sums over all rows."""
 
     def run(self, job: Job, work: Callable[[RawRows], Sums], name: str) -> Sums:
         """Return the sum of `work` over all batches of all pieces."""
@@ -116,7 +116,7 @@ def _ordered(
 ) -> Iterator[Sums]:
     """Yield results in the order of the items, with at most `ahead` + 1 in memory.
 
-    joblib's generators would go on working while their results pile up.
+    joblib's generators would keep working while their results accumulate in memory.
     """
     waiting: deque[Future[Sums]] = deque()
     for item in items:

@@ -1,4 +1,4 @@
-"""Pass 2: what covariances, the trust report and pictures need of the rows."""
+"""Pass 2: what covariances, the trust report and plots need of the rows."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Scoring:
     bread : FloatArray of shape (q, q)
         Inverse of `R_D'W R_D`.
     sampled : float
-        Share of the rows that is kept to look at.
+        Share of the rows that is kept for inspection.
     seed : int
-        Decides which.
+        Decides which rows.
     """
 
     row_map: RowMap
@@ -84,7 +84,7 @@ def cluster_sums(labels: Hashes, values: FloatArray) -> Clusters:
 
 @dataclass(frozen=True)
 class RowSample:
-    """Some rows, to look at.
+    """Some rows, for inspection.
 
     Attributes
     ----------
