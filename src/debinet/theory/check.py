@@ -72,7 +72,7 @@ def check_convergence(
     train : str
         `"first"` layer only, as in the theorem, or `"all"`.
     delta : float
-        Probability with which the bound may fail, for the width that the theorem asks for.
+        Probability with which the bound may fail, for the width that the theorem requires.
     snapshots : int
         Number of times, after the start, at which kernel and weights are recorded; most are early.
     progress : bool

@@ -1,4 +1,4 @@
-"""A network through training: errors at every step, kernel and weights at some of them."""
+"""A network during training: errors at every step, kernel and weights at some of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def descend(
 ) -> Iterator[tuple[TwoLayerNetwork, FloatArray]]:
     """Yield the network and its residuals `M - F` (n, outputs), at the start and after each step.
 
-    It never ends. The weights are updated in place by the next step.
+    The iterator does not end. The weights are updated in place by the next step.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def record_trajectory(
     states = islice(descend(network, Z, M, plan.step, plan.train), plan.steps + 1)
     interrupted = False
     try:
-        # a diverging run overflows before it is noticed
+        # a diverging run overflows before it is detected
         with np.errstate(over="ignore", invalid="ignore"):
             for k, (now, residuals) in enumerate(counted(states, progress, "step", plan.steps + 1)):
                 errors[k] = (residuals**2).sum(axis=0)

@@ -65,11 +65,11 @@ def _verdict(run: Convergence) -> list[str]:
         f"Its least eigenvalue is never below {format_number(share, 3)} lambda_0, {needed}."
     )
     lines.append(
-        f"Theorem 1 asks for a width of the order {run.asked_width:.0e} at delta = {run.delta:g}; "
+        f"Theorem 1 requires a width of the order {run.asked_width:.0e} at delta = {run.delta:g}; "
         "its constant is unknown."
     )
     if run.interrupted:
-        lines.append("The run was interrupted: all of this is about the steps until then.")
+        lines.append("The run was interrupted: all of this refers to the steps until then.")
     return lines
 
 
