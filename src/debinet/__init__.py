@@ -1,7 +1,7 @@
 """Coefficients that can be defended, from models good enough to predict.
 
 Partially linear models `y = D coef + f(Z) + e` with any learner for f, held-out residuals and
-honest intervals. Names are imported when first used, so `import debinet` costs next to nothing.
+honest intervals. Names are imported when first used, so `import debinet` is fast.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One `random_state` becomes many generators, each derived from a name.
 
-Names, not the order of calls, decide the streams, so workers and restarts change nothing.
+Streams depend on names, not on the order of calls, so workers and restarts change nothing.
 """
 
 from __future__ import annotations
@@ -42,5 +42,5 @@ def named_generator(seed: int, *names: str | int) -> np.random.Generator:
 
 
 def named_seed(seed: int, *names: str | int) -> int:
-    """Return an integer seed (below 2**31, as scikit-learn wants it) that belongs to `names`."""
+    """Return an integer seed (below 2**31, as scikit-learn requires) that belongs to `names`."""
     return int(named_generator(seed, *names).integers(2**31 - 1))

@@ -1,4 +1,4 @@
-"""Data to try things on: simulated designs with known truth, and tables of published studies."""
+"""Data sets: simulated designs with known coefficients, and tables of published studies."""
 
 from debinet.data.designs import (
     Simulated,

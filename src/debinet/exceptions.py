@@ -109,7 +109,7 @@ class FileFormatError(DebiNetError, ValueError):
 
 
 class StorageError(DebiNetError, ValueError):
-    """A fitted model has parts that no file of ours can hold."""
+    """A fitted model has parts that cannot be saved."""
 
 
 class MemoryLimitError(DebiNetError, MemoryError):
@@ -117,7 +117,7 @@ class MemoryLimitError(DebiNetError, MemoryError):
 
 
 class DataNotFoundError(DebiNetError, FileNotFoundError):
-    """A table of a study is in none of the places where it was looked for."""
+    """A table of a study is in none of the places that were searched."""
 
     def __init__(self, expected: str, came: str, remedy: str) -> None:
         super().__init__(expected, came, remedy)

@@ -1,4 +1,4 @@
-"""What the library asks of the parts that users may bring."""
+"""What the library requires of objects that users may provide."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class StoppingCurve:
     along : str
         What grows along the path, such as "epochs".
     measure : str
-        What was to be least.
+        What was minimized.
     x, value : FloatArray of shape (g, m)
         Positions on the path, and the measure there.
     chosen : FloatArray of shape (m,)
@@ -73,7 +73,7 @@ class StoppingCurve:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """What a fit tells about itself, as far as the learner knows.
+    """Diagnostics of a fit, those that the learner has.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class HeldOut:
     models : tuple
         Fitted, to predict new rows by their average: one per fold, or one of all rows.
     fit : object
-        What `Prepared.adjoint` and `Prepared.diagnostics` need of the fit; theirs to define.
+        What `Prepared.adjoint` and `Prepared.diagnostics` need of the fit; learners define it.
     """
 
     predictions: FloatArray
@@ -109,7 +109,7 @@ class HeldOut:
 
 @runtime_checkable
 class DiagnosedLearner(Learner, Protocol):
-    """A learner that, once fitted, tells about its fit."""
+    """A learner that, once fitted, returns diagnostics of its fit."""
 
     def diagnostics(self) -> Diagnostics: ...
 
@@ -134,7 +134,7 @@ class Prepared(Protocol):
         """
 
     def diagnostics(self, held: HeldOut) -> Diagnostics:
-        """Return what a fit tells about itself."""
+        """Return the diagnostics of a fit."""
 
 
 @runtime_checkable

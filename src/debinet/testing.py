@@ -151,7 +151,7 @@ def heldout_predictions_are_honest(learner: Any) -> None:
         predictions = np.asarray(held.predictions)
         assert predictions.shape == M.shape, f"hold_out gave shape {predictions.shape}"
         error = float(((M - predictions) ** 2).mean())
-        assert error > 0.7, f"held-out error {error:.2f} on pure noise: rows see themselves"
+        assert error > 0.7, f"held-out error {error:.2f} on pure noise: rows are not held out"
         shapes = {np.asarray(model.predict(Z[:3])).shape for model in held.models}
         assert shapes == {(3, 2)}, "hold_out must return fitted models"
 
