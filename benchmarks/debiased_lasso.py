@@ -1,10 +1,10 @@
 """Speed of the desparsified Lasso, as ratios measured in one run.
 
-    python benchmarks/debiased_lasso.py                    # figures
+    python benchmarks/debiased_lasso.py                    # numbers
     python benchmarks/debiased_lasso.py --reference PATH   # values of hidimstat for tests/reference
 
-Needs EconML and hidimstat (the `bench` extra) for all but the first figures. Compilation is
-excluded by a first fit on small data and reported by itself.
+Needs EconML and hidimstat (the `bench` extra) for all but the first numbers. Compilation is
+excluded by a first fit on small data and reported separately.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def over_gram(n: int = 1000, p: int = 3000) -> dict[str, float]:
             ratios[name].append(took / found["gram"][-1])
         result = settings["universal"].result_
         found["joint"].append(seconds(lambda result=result: result.confint(joint=True)))
-    # A model that was fitted keeps its covariance until the next one is whole: take a fresh one.
+    # A fitted model keeps its covariance until the next one is complete: take a new one.
     fresh = clone(settings["universal"])
     tracemalloc.start()
     fresh.fit(X, y)
@@ -86,7 +86,7 @@ def over_gram(n: int = 1000, p: int = 3000) -> dict[str, float]:
 
 
 def over_hidimstat(n: int = 1000, p: int = 500) -> dict[str, float]:
-    """Compare at the nodewise penalty that hidimstat chooses, one of many columns being as good."""
+    """Compare at the nodewise penalty that hidimstat chooses; the median of columns is used."""
     compilation()
     import hidimstat
 
@@ -94,7 +94,7 @@ def over_hidimstat(n: int = 1000, p: int = 500) -> dict[str, float]:
     S = (X - X.mean(axis=0)) / X.std(axis=0)
     gram = np.abs(S.T @ S / n)
     np.fill_diagonal(gram, 0)
-    # hidimstat takes 0.01 of the penalty at which nothing is left; the median stands for all.
+    # hidimstat takes 0.01 of the penalty at which nothing is left; the median is used for all.
     comparable = 0.01 * float(np.median(gram.max(axis=0)))
     found: dict[str, list[float]] = {"ours": [], "ours_default": [], "hidimstat": []}
     for _ in range(REPEATS):
@@ -110,7 +110,7 @@ def over_hidimstat(n: int = 1000, p: int = 500) -> dict[str, float]:
 
 
 def over_econml(n: int = 1000, p: int = 500) -> dict[str, float]:
-    """Compare defaults with EconML's, one fit: it takes minutes."""
+    """Compare defaults with EconML's, one fit: EconML takes minutes."""
     compilation()
     from econml.sklearn_extensions.linear_model import DebiasedLasso as Theirs
 
@@ -133,7 +133,7 @@ def write_reference(path: Path) -> None:
     S = (X - X.mean(axis=0)) / X.std(axis=0)
     tight = {"tol": 1e-12, "max_iter": 1_000_000, "fit_intercept": False}
     model = DesparsifiedLasso(
-        # Two penalties so close that it does not matter which is chosen: a Lasso in disguise.
+        # Two penalties so close that it does not matter which is chosen: in effect a Lasso.
         estimator=LassoCV(alphas=[0.1, 0.1 + 1e-13], **tight),
         model_x=Lasso(alpha=0.2, **tight),
         preconfigure_model_x_path=False,

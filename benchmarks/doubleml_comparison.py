@@ -3,7 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/doubleml_comparison.py --replications 100 --out results
 
 Needs the `bench` extra. Every design and learner is written to `comparison.json` when it is done,
-so an interrupted run goes on where it stopped; `comparison.md` is the table of docs/coverage.md.
+so an interrupted run is resumed where it stopped; `comparison.md` is the table of docs/coverage.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Write what DoubleML says of a small data set, so that the tests need no DoubleML.
+"""Write DoubleML's results on a small data set, so that the tests need no DoubleML.
 
     python benchmarks/doubleml_reference.py tests/reference/doubleml_plr.json
 

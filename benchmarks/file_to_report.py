@@ -1,12 +1,12 @@
-"""From the file of the 401(k) data to a report, as a user waits for it, against DoubleML.
+"""From the file of the 401(k) data to a report, as a user runs it, against DoubleML.
 
     python benchmarks/file_to_report.py
 
 Both are processes of their own: start-up and imports are included. Ours is the command `debinet
 fit` with the default learner, which ends with a page of HTML; theirs reads the same file, fits the
 partially linear regression with five folds and prints the coefficient. Needs the `bench` extra, and
-the data (`dn.datasets.fetch_401k`). Seconds are of the clock; those of the processor are beside
-them, as they depend less on what else the machine does.
+the data (`dn.datasets.fetch_401k`). Seconds are wall-clock time; processor time is given too, as it
+depends less on other work of the machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ THREADS = ("1", "2")
 
 
 def fit_doubleml(path: Path, forest: str, threads: int) -> None:
-    """Do what a user of DoubleML would: read, fit, look."""
+    """Do what a user of DoubleML would: read, fit, print."""
     import doubleml
     import numpy as np
     import pandas as pd
@@ -50,7 +50,7 @@ def fit_doubleml(path: Path, forest: str, threads: int) -> None:
 
 
 def run(arguments: list[str], threads: str) -> tuple[float, float, str]:
-    """Return the seconds of a process by the clock, of the processor, and what it printed."""
+    """Return wall-clock and processor seconds of a process, and what it printed."""
     environment = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
     start, before = perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
@@ -82,7 +82,7 @@ def file_to_report(repeats: int = REPEATS) -> dict[str, float]:
     with TemporaryDirectory() as folder:
         path, page = Path(folder) / "401k.csv", Path(folder) / "report.html"
         dn.datasets.fetch_401k().to_csv(path, index=False)
-        run(commands(path, page, "1")["ours"], "1")  # what the disk has to read once
+        run(commands(path, page, "1")["ours"], "1")  # so that the file is in the disk cache
         for threads in THREADS:
             for _ in range(repeats):
                 took = {}

@@ -1,8 +1,8 @@
 """Error and coverage of 95 % intervals by design and learner, as a Markdown table.
 
 Run `OMP_NUM_THREADS=1 python benchmarks/interval_coverage.py --replications 100`. The designs
-include one that every learner here finds hard: coverage is nothing a method has, it is what it has
-on data.
+include one that every learner here finds hard: coverage is not a property of a method alone but
+depends on the data.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The paper's two-layer network as one would write it in PyTorch, to be timed against.
 
 The settings are those of the paper's appendix: Adam, learning rate 0.0002, and the width, batch
-size and epochs that the caller names.
+size and epochs that the caller gives.
 """
 
 from __future__ import annotations

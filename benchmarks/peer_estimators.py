@@ -24,7 +24,7 @@ NORMAL_QUANTILE = 1.959963984540054
 
 @dataclass(frozen=True)
 class Problem:
-    """Data and what is asked of them.
+    """Data, and the coefficients to estimate.
 
     Attributes
     ----------

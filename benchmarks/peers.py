@@ -3,9 +3,9 @@
     OMP_NUM_THREADS=1 python benchmarks/peers.py --out results
 
 Needs the `bench` extra; hdmpy, a port of R's hdm, is run if it is installed (`pip install hdmpy`).
-Replications are the outer loop, so that all estimators of a design share what else the machine
-does; seconds are of the processor, one thread. A fit that fails is counted with its reason, never
-left out silently.
+Replications are the outer loop, so that other work of the machine affects all estimators of a
+design alike; seconds are processor time, one thread. A fit that fails is counted with its reason,
+never left out silently.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def library(make: Callable[..., dn.datasets.Simulated], **options: object) -> Ca
 
 
 def sparse(correlation: float) -> Callable[[int], Problem]:
-    """Return n = 250, p = 400, five coefficients of 1; asked are those and five that are 0."""
+    """Return n = 250, p = 400, five coefficients of 1; estimated are those and five that are 0."""
 
     def draw(seed: int) -> Problem:
         rng = np.random.default_rng(seed)
@@ -135,7 +135,7 @@ DESIGNS = {
 
 @dataclass
 class Runs:
-    """What one estimator did on one design, one entry per replication, and its failures."""
+    """Results of one estimator on one design, one entry per replication, and its failures."""
 
     squared: list[float]
     covered: list[float]
@@ -179,7 +179,7 @@ def run_design(design: Design, most: int) -> dict[str, Runs]:
     names = [name for name in design.estimators if "hdmpy" not in name or find_spec("hdmpy")]
     found = {name: Runs([], [], [], [], []) for name in names}
     first = design.draw(10_000)
-    for name in names:  # imports and compilation are no part of a fit
+    for name in names:  # imports and compilation are not part of a fit
         if name not in AT_MOST:
             replicate(first, name, 0, Runs([], [], [], [], []))
     for seed in range(min(design.replications, most)):

@@ -1,6 +1,6 @@
 """Exact wide network against random features of it: error, coverage, prediction and seconds.
 
-Run `python benchmarks/random_features.py --seeds 4 --n 2500`: the figures of decision 9.
+Run `python benchmarks/random_features.py --seeds 4 --n 2500`: the numbers of decision 9.
 """
 
 from __future__ import annotations

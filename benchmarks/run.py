@@ -183,7 +183,7 @@ def machine() -> dict[str, str]:
 
 def write(results: dict[str, dict[str, float | str]], folder: Path) -> str:
     (folder / "bench.json").write_text(json.dumps(results, indent=2))
-    lines = ["| what | figure | value |", "|---|---|--:|"]
+    lines = ["| what | measure | value |", "|---|---|--:|"]
     lines += [
         f"| {what} | {figure.replace('_', ' ')} "
         f"| {value if isinstance(value, str) else f'{value:.3g}'} |"

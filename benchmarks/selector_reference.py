@@ -1,9 +1,9 @@
-"""Write what other libraries say of a small data set, so that the tests need none of them.
+"""Write the results of other libraries on a small data set, so that the tests need none of them.
 
     python benchmarks/selector_reference.py tests/reference/selectors.json
 
-Stored are the data, the settings, and each library's coefficients. Libraries differ in how far they
-iterate, so the tests compare objectives, which every library makes least.
+Stored are the data, the settings, and each library's coefficients. Libraries differ in when they
+stop, so the tests compare objectives, which every library minimizes.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def dask_seconds(folder: Path, workers: int) -> dict[str, float]:
 
 
 def _warm() -> None:
-    import debinet.models.streamed  # noqa: F401 - imports are not what is measured
+    import debinet.models.streamed  # noqa: F401 - imports are not measured
 
 
 def streaming(

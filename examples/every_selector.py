@@ -50,7 +50,7 @@ def simulated(n: int = 500, p: int = 200, k: int = 10) -> pd.DataFrame:
 
 
 def growth(path: Path) -> pd.DataFrame:
-    """Select among 61 features of 90 countries whether richer ones grow more slowly."""
+    """Estimate whether richer countries grow more slowly: 61 features of 90 countries."""
     frame = pd.read_csv(path).drop(columns="intercept")
     y, X = frame["Outcome"], frame.drop(columns="Outcome")
     rows = {}
@@ -70,7 +70,7 @@ def growth(path: Path) -> pd.DataFrame:
 
 
 def correlated_groups(X: pd.DataFrame, count: int = 20) -> np.ndarray:
-    """Group columns whose values move together (men's, women's and all schooling, say)."""
+    """Group correlated columns, such as the schooling of men, women and all."""
     distance = 1 - X.corr().abs().to_numpy()
     np.fill_diagonal(distance, 0.0)
     tree = linkage(squareform(distance, checks=False), "average")

@@ -1,4 +1,4 @@
-"""Which controls matter: the picture of docs/relevance.md.
+"""Which controls matter: the figure of docs/relevance.md.
 
 python examples/relevance.py --out docs/images
 """

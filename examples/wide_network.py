@@ -17,7 +17,7 @@ from debinet.theory import limiting_kernel
 
 mpl.use("Agg")
 
-# Told apart by colour-blind readers (Okabe and Ito).
+# Distinct for colour-blind readers (Okabe and Ito).
 BLUE, ORANGE, GREEN = "#0072b2", "#d55e00", "#009e73"
 NOISE = 0.4
 
@@ -90,7 +90,7 @@ def draw_fits(ax: Axes, net: dn.WideNet, Z: np.ndarray, M: np.ndarray) -> None:
 
 
 def draw_criterion(ax: Axes, net: dn.WideNet) -> None:
-    """Draw the restricted likelihood's negative along the path of both outputs."""
+    """Draw the negative restricted likelihood along the path of both outputs."""
     path = net.stopping_path()
     for j, (name, colour, stroke) in enumerate(
         (("smooth output", GREEN, (0, (6, 1.5))), ("rough output", BLUE, "-"))

@@ -2,7 +2,7 @@
 
 Run `python examples/winners_curse.py --out docs/images`; it takes about a minute. Each design is
 three tenths of the paper's setting A or B of Table 2 in every dimension. On 40 % of the rows the
-Lasso has 1.3 times the penalty, so that it selects about as much.
+Lasso has 1.3 times the penalty, so that it selects about as many features.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ mpl.use("Agg")
 
 N, P = 300, 900
 SHARES = {"same rows": None, "other rows": 0.4}
-# Told apart by colour-blind readers (Okabe and Ito).
+# Distinct for colour-blind readers (Okabe and Ito).
 COLOURS = {"same rows": "#e69f00", "other rows": "#0072b2"}
 COVERS, MISSES = "0.62", "#d55e00"
 DRAWN = 90  # intervals in a panel: more are too thin to be seen
@@ -56,7 +56,7 @@ def estimates(k: int, penalty: float, share: float | None, runs: int) -> pd.Data
 
 
 def describe(frame: pd.DataFrame, runs: int) -> dict[str, str]:
-    """Return figures with Monte Carlo errors, data sets being independent, not coefficients."""
+    """Return summaries with Monte Carlo errors; data sets are independent, coefficients are not."""
     means = frame.groupby("data set")[["error", "covers"]].mean()
     errors = means.std() / np.sqrt(len(means))
     return {

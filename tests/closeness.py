@@ -1,4 +1,4 @@
-"""What equal means: of arrays, of records, of results and of fitted models.
+"""Equality of arrays, of records, of results and of fitted models.
 
 A tolerance is in units of the largest entry; zero means bit by bit.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def assert_close(found, expected, tolerance=0.0):
-    """Compare arrays; what is not finite must be the same."""
+    """Compare arrays; values that are not finite must be the same."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape
     largest = np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected))
@@ -42,7 +42,7 @@ def assert_same_result(found, expected, tolerance=0.0, kinds=()):
 def assert_same_fit(found, expected, rows, tolerance=0.0, kinds=()):
     """Compare results, and predictions of some rows.
 
-    A penalty is where a criterion is least, which rounding decides to half of the digits only.
+    A penalty minimizes a criterion, so rounding leaves only half of its digits.
     Coefficients do not depend on it to first order, predictions do: to 1e-8 at best.
     """
     assert_same_result(found.result_, expected.result_, tolerance, kinds)

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and settings of all tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if "DEBINET_DATA" not in os.environ and _BESIDE.is_dir():
     os.environ["DEBINET_DATA"] = str(_BESIDE)
 
 
-# Examples in docstrings that need an extra, by the folder or file of the source they stand in.
+# Examples in docstrings that need an extra, by the folder or file of the source that contains them.
 _EXTRAS = {"src/debinet/learners/net/": "torch"}
 
 

@@ -3,7 +3,7 @@
 The same code on another machine, with another BLAS, gives sums in another order and so numbers that
 differ by rounding; a value that lies between two printed ones is then rounded the other way. So
 numbers may differ by one unit of their last printed digit. Everything else is compared exactly, and
-so are whole numbers below 1,000 that are no percentages: they count rows, folds or columns, as
+so are whole numbers below 1,000 that are not percentages: they count rows, folds or columns, as
 estimates of that size are printed with decimals.
 """
 

@@ -1,4 +1,4 @@
-"""Every public name stands in the API reference, once."""
+"""Every public name is in the API reference, once."""
 
 import re
 from importlib import import_module
@@ -31,7 +31,7 @@ def test_public_name_stands_on_one_page(name):
 
 
 def test_every_lazy_name_is_public():
-    """So that the test above sees each of them."""
+    """So that the test above checks each of them."""
     assert set(dn._WHERE) | set(dn._MODULES) == set(dn.__all__)
 
 

@@ -42,9 +42,9 @@ class Block:
     line : int
         Of its first line on the page, from 0.
     skipped : bool
-        Whether it has a reason not to be run.
+        Whether the page gives a reason not to run it.
     follows : bool
-        Whether nothing stands between it and the block before.
+        Whether it directly follows the block before.
     """
 
     kind: str

@@ -127,7 +127,7 @@ def test_a_plain_class_with_fit_and_predict_is_a_learner():
         (ChangesInputs(), "changed Z"),
         (ForgetsOutputs(), "shape"),
         (Random(), "same seed"),
-        (SeesItself(), "rows see themselves"),
+        (SeesItself(), "rows are not held out"),
         (Stale(), "constructor parameters"),
         (ChangesTargets(), "changed M"),
     ],

@@ -1,4 +1,4 @@
-"""The package as a whole: what importing it costs and what it offers."""
+"""The package as a whole: the time of its import, and its public names."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def run(code):
 
 
 def test_import_takes_less_than_half_a_second():
-    """Median of five warm runs, less the bare interpreter; `make bench` prints the figure."""
+    """Median of five warm runs, less the bare interpreter; `make bench` prints the number."""
 
     def seconds(code):
         start = perf_counter()
@@ -62,7 +62,7 @@ def test_every_public_name_can_be_reached_and_is_documented():
 
 
 def test_files_and_functions_stay_readable():
-    """Files under 350 lines, function bodies under 60: a room that grows larger wants a wall."""
+    """Files under 350 lines, function bodies under 60: larger ones should be split."""
     import ast
 
     for path in (ROOT / "src" / "debinet").rglob("*.py"):

@@ -1,4 +1,4 @@
-"""Every selector inside DebiNet: what is refused, and the two answers at the ends of its range."""
+"""Every selector inside DebiNet: what is refused, and selections of nothing and of everything."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, and life inside its tools."""
+"""scikit-learn's own checks, and use in its pipelines and searches."""
 
 import pickle
 

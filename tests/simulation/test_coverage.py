@@ -1,8 +1,8 @@
 """Do 95 % intervals cover 95 %?
 
 A method whose intervals cover with probability 0.95 fails a check here with probability at most
-`FALSE_ALARM`; the number of replications then says how far off a method must be to be caught.
-Replications that fail are failures of the test, not rows left out. Seeds are fixed.
+`FALSE_ALARM`; the number of replications then determines how far off a method must be to be
+detected. Replications that fail are failures of the test, not rows left out. Seeds are fixed.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from debinet.models.debiased_lasso import DebiasedLasso
 
 N, P, ACTIVE, LEVEL = 200, 300, 5, 0.95
-# The defaults were chosen on seeds below 100, so these are data they have not seen.
+# The defaults were chosen on seeds below 100, so these data were not used for the choice.
 FIRST_SEED = 10_000
 
 

@@ -1,7 +1,7 @@
 """Learned relevance against equal weights: error and coverage over 50 runs of each design.
 
 Both are fitted to the same data, so ratios of errors are known far better than errors. Bounds are
-those that learned relevance was built for; seeds are fixed, so that a failure is a change.
+those that learned relevance was designed for; seeds are fixed, so that a failure is a change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""DebiNet after three selectors in the paper's Table 2: selection apart, and on the same rows.
+"""DebiNet after three selectors in the paper's Table 2: selection on separate rows, and on the same
+rows.
 
 With 50 runs of q coefficients the Monte Carlo error of a coverage of 0.95 is about
 sqrt(0.95 * 0.05 / (50 q)): 0.007 for q = 20.
@@ -22,7 +23,7 @@ ROWS = 1000
 
 @dataclass(frozen=True)
 class Setting:
-    """One of Table 2's settings, the Lasso's penalty and rank there, and what must be shown."""
+    """One of Table 2's settings, the Lasso's penalty and rank there, and the required coverage."""
 
     p: int
     k: int
@@ -70,7 +71,7 @@ def run(name: str, setting: Setting, share: float | None, seed: int) -> dict[str
 @pytest.mark.parametrize("selector", ["Lasso", "ElasticNet", "Slope"])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_coverage_after_selection(name, selector, share, capsys):
-    """On the same rows the figures are only shown: they are what the default avoids."""
+    """On the same rows the numbers are only printed: they are what the default avoids."""
     setting = SETTINGS[name]
     runs = pd.DataFrame(
         Parallel(n_jobs=-1)(delayed(run)(selector, setting, share, s) for s in range(RUNS))

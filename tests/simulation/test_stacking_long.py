@@ -1,7 +1,7 @@
-"""Stacking on the designs of the library: held-out error beside that of its best member.
+"""Stacking on the designs of the library: held-out error compared with that of its best member.
 
-Errors are of 4,000 new rows, averaged over 5 draws; the weights come from 500 training rows, so the
-best member is known to them only up to noise. The bound of 5 % is not a statistical one.
+Errors are of 4,000 new rows, averaged over 5 draws; the weights come from 500 training rows, so
+they identify the best member only up to noise. The bound of 5 % is not a statistical one.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """The wide network on the paper's designs: error, prediction and coverage over many runs.
 
-The bounds on A, B and C come from the paper's own figures, which they improve on; with 50 runs the
+The bounds on A, B and C come from the paper's own numbers, which they improve on; with 50 runs the
 Monte Carlo error of a coverage of 0.95 over q coefficients a run is about
 sqrt(0.95 * 0.05 / (50 q)).
 """
@@ -23,7 +23,7 @@ ROWS = 1000
 
 @dataclass(frozen=True)
 class Setting:
-    """One of Table 2's settings and what it must show."""
+    """One of Table 2's settings and the bounds it must meet."""
 
     p: int
     k: int

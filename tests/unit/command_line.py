@@ -1,4 +1,4 @@
-"""What the tests of the command line share."""
+"""Shared by the tests of the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from debinet.cli.main import cli, main
 
 
 def run(*arguments):
-    """Run a command in this process and return what it left; errors are raised."""
+    """Run a command in this process and return its result; errors are raised."""
     found = CliRunner().invoke(cli, [*map(str, arguments)], standalone_mode=False)
     if found.exception is not None:
         raise found.exception

@@ -1,4 +1,5 @@
-"""An experiment whose cells take as long as the environment says, for processes that are killed."""
+"""An experiment whose cells take as long as an environment variable says, for processes that are
+killed."""
 
 from __future__ import annotations
 

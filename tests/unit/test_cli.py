@@ -1,4 +1,4 @@
-"""The command line: what it prints, where it ends."""
+"""The command line: its output and its exit codes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_version():
 
 
 def test_help_is_quick():
-    """0.7 s is asked; the best of three on a machine that is busy with other tests."""
+    """At most 0.7 s; the best of three, as the machine may be busy with other tests."""
     code = "import sys; sys.argv = ['debinet', '--help']; import debinet.cli.main as m; m.main()"
     times = []
     for _ in range(3):

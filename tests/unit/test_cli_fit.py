@@ -232,7 +232,7 @@ def test_files_that_cannot_be_read(tmp_path, name, content, error):
         run("fit", path, *COLUMNS)
 
 
-# Formulas of strangers
+# Untrusted formulas
 
 KNOWN = {"y", "d", "z", "T", "my column", "__import__('os').getcwd()"}
 HOSTILE = [

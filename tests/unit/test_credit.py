@@ -1,4 +1,4 @@
-"""The study of Table 5: what is prepared, what is perturbed, and that the attack hits."""
+"""The study of Table 5: the prepared data, the perturbation, and the effect of the attack."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The engine: who is fitted how often, with which seeds, weights and scales."""
+"""The cross-fitting engine: number of fits, seeds, weights and scales."""
 
 import numpy as np
 import pytest
@@ -144,7 +144,7 @@ def test_the_global_random_state_is_left_alone(data):
 
 
 def test_joint_learners_do_not_feel_the_scale_of_an_output(data):
-    """A forest for y and D at once must not be decided by the output with the largest numbers."""
+    """A forest for y and D at once must not depend on which output has the largest scale."""
     Z, M = data
     forest = RandomForestRegressor(10, random_state=0)
     plain = cross_fit(forest, Z, M, folds_of(5), seed=0).predictions

@@ -1,4 +1,4 @@
-"""The door: everything that can be read is read, everything else is refused by name."""
+"""Validation: everything that can be read is read, everything else is refused by name."""
 
 import numpy as np
 import pandas as pd
@@ -240,7 +240,7 @@ def test_integers_too_large_for_a_float(small):
 
 
 def test_near_dependence_is_told_from_dependence():
-    """Between what the Gram matrix vouches for and what is dependent, the pivoted QR decides."""
+    """Where the Gram matrix does not settle whether columns are dependent, the pivoted QR does."""
     from debinet.data.checks import dependent_columns
 
     rng = np.random.default_rng(0)

@@ -70,7 +70,7 @@ def test_estimates_and_covariances_equal_the_definition(n, p, nodewise):
 @pytest.mark.parametrize("penalty", [0.3, 0.05, 0.005])
 @pytest.mark.parametrize(("n", "p", "correlation"), [(50, 80, 0.5), (80, 30, 0.95), (30, 60, 0.99)])
 def test_nodewise_solutions_are_optimal(n, p, correlation, penalty):
-    """What is left of a column meets the others at exactly the penalty or less."""
+    """The inner product of a column's residual with the others is at most the penalty."""
     design = read_problem(*autoregressive(n, p, correlation=correlation))
     gram = gram_matrix(design)
     found = project(design, gram, np.full(p, penalty), "exact", 1)
@@ -213,7 +213,7 @@ def test_a_pivoted_root_draws_as_the_eigendecomposition_does():
     assert pivoted != plain
     assert pivoted == pytest.approx(plain, rel=0.02)
     assert simultaneous._root(covariance, many=10).shape == (120, 80)
-    # A matrix that is no covariance has no such root and goes the old way.
+    # A matrix that is no covariance has no such root and uses the eigendecomposition.
     bent = covariance - 0.2 * np.diag(np.diag(covariance))
     assert simultaneous._root(bent, many=10).dtype == np.float64
 

@@ -1,4 +1,4 @@
-"""DebiNet: the rows it uses, the selections it must cope with, and what it says of them."""
+"""DebiNet: the rows it uses, special selections, and the notes on them."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The engine: seeds from names, cells that are never lost, the same bytes for any workers."""
+"""Experiments: seeds from names, cells that are never lost, the same bytes for any workers."""
 
 from __future__ import annotations
 
@@ -364,7 +364,7 @@ def test_missing_packages_are_failures_with_a_reason(tmp_path, monkeypatch):
     method = Method("net", Fit(dn.PartiallyLinear(["d1"], dn.Net())), requires=("no such package",))
     results = run(Experiment("missing", (design,), (method,), 1), tmp_path)
     assert "pip install" in (results.records[0].failure or "")
-    monkeypatch.undo()  # installed now: what failed for want of it is run again unasked
+    monkeypatch.undo()  # installed now: what failed without it is run again
     pytest.importorskip("torch")
     again = run(Experiment("missing", (design,), (method,), 1), tmp_path)
     assert again.records[0].failure is None
@@ -401,7 +401,7 @@ run_experiment(plan, sys.argv[1], workers=int(sys.argv[2]), progress=False)
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_killed_in_the_middle_and_resumed(tmp_path, workers):
-    """The process and its workers die by SIGKILL; what comes after is as if nothing had been."""
+    """The process and its workers die by SIGKILL; a later run gives the same results."""
     store = tmp_path / "killed" / "killed.jsonl"
     process = subprocess.Popen(
         [sys.executable, "-c", RUN_SLOW, str(tmp_path / "killed"), str(workers)],

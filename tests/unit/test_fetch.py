@@ -1,4 +1,4 @@
-"""Tables of published studies: where they are looked for, what is trusted, what is refused."""
+"""Tables of published studies: where they are searched for, what is accepted, what is refused."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The correction of Theorem 2 against its formula, brute force and cases where it is nothing."""
+"""The correction of Theorem 2 against its formula, brute force and cases where it is zero."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ def noisy(n=400, q=3, sigma2=0.4, seed=0):
 
 
 def fit(D, y, **options):
-    """Nothing is partialled out but means."""
+    """Only means are partialled out."""
     model = dn.PartiallyLinear(list(range(D.shape[1])), "mean", crossfit=None, method="robinson")
     return model.fit(np.asarray(D), y, **options).result_
 

@@ -1,4 +1,4 @@
-"""The trained network: against code nobody here shares, its limits, and what it refuses."""
+"""The trained network: against independent code, its limits, and what it refuses."""
 
 import pickle
 import subprocess
@@ -35,7 +35,7 @@ def small(**options):
 
 
 def conv(inputs, outputs):
-    """Return a convolution along the features, as they were a signal."""
+    """Return a convolution along the features, as if they were a signal."""
     return torch.nn.Sequential(
         torch.nn.Unflatten(1, (1, inputs)),
         torch.nn.Conv1d(1, 4, kernel_size=3, padding=1),
@@ -53,7 +53,7 @@ def test_gradient_descent_by_hand():
     net = small(
         hidden=8, optimizer="gd", learning_rate=0.3, epochs=20, validation_share=None, train="first"
     )
-    # The weights at the start are those after no step worth the name.
+    # The weights at the start are those after one negligible step.
     before = clone(net).set_params(learning_rate=1e-30, epochs=1).fit(Z, y)._network.states[1]
     W, a = before["0"].astype(float), before["1"].astype(float)[:, 0]
     x = np.column_stack([(Z - Z.mean(axis=0)) / Z.std(axis=0) / np.sqrt(2), np.ones(30)])
@@ -221,7 +221,7 @@ def test_without_held_out_rows_all_epochs_count():
 
 
 def test_outputs_of_different_scales_need_standardizing():
-    """The paper's limit: unstandardized, the larger output takes all."""
+    """The paper's limit: without standardization, the larger output dominates."""
     rng = np.random.default_rng(0)
     Z = rng.normal(size=(400, 3))
     M = np.column_stack([300 * np.sin(Z[:, 0]), Z[:, 1] ** 2])
@@ -521,7 +521,7 @@ def test_the_path_of_a_coefficient_ends_where_the_estimate_is(crossfit):
 
 
 def test_groups_stop_training_as_wholes():
-    """Outcomes that belong to groups are not learned by remembering them."""
+    """Outcomes that depend on groups are not learned by memorizing the groups."""
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(20), 10)
     Z = rng.normal(size=(20, 3))[groups] + 0.01 * rng.normal(size=(200, 3))

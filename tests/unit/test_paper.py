@@ -1,4 +1,4 @@
-"""The paper's tables and figures: their rows are there, and each is what it says it is."""
+"""The paper's tables and figures: their rows exist, and each is the method it is named after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model: scores, folds, groups, weights, prediction, summary."""
+"""The model: methods, folds, groups, weights, prediction, summary."""
 
 import numpy as np
 import pandas as pd
@@ -39,7 +39,7 @@ def test_dml1_is_the_mean_over_folds(small):
 
 
 def test_structured_by_hand(small):
-    """Two rounds of: learn g on y - D b, put e + R_D b for R_y, solve."""
+    """Two rounds of: learn g from y - D b, use e + R_D b as R_y, solve."""
     X, y = small
     folds = list(KFold(4).split(X))
     D, Z = X[["d1", "d2"]].to_numpy(), X[["z1", "z2", "z3"]].to_numpy()

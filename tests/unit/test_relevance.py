@@ -257,7 +257,7 @@ def test_leave_one_out_errors_are_those_of_the_network():
 
 
 def test_a_pair_that_matters_together_is_found(monkeypatch):
-    """Where z3 and z4 act by their product only, one of few draws on which descent loses them."""
+    """Where z3 and z4 act by their product only, one of few draws in which descent misses them."""
     made = dn.datasets.make_waves(300, random_state=3)
     Z = np.column_stack(
         [made.X.drop(columns="d1"), np.random.default_rng(3).normal(size=(300, 15))]
@@ -280,7 +280,7 @@ def test_pairs_are_seen_where_they_are_and_only_there():
         alarms += missed_pair(Z, noise, np.ones(500), faded) is not None
         noise[:, 1] += 0.8 * Z[:, 3] * Z[:, 7]
         assert missed_pair(Z, noise, np.ones(500), faded) == (3, 7)
-        # features in use already are none of its business
+        # features in use already are ignored
         assert missed_pair(Z, noise, np.ones(500), ~faded) is None
     assert alarms <= 9
 
@@ -298,7 +298,8 @@ def test_tails_are_cut_and_binary_targets_stay_binary():
 
 
 def test_a_target_of_heavy_tails_cannot_take_over():
-    """Rows far out say nothing of the features; if tails are not cut, the first scale is 110."""
+    """Outlying rows contain no information on the features; without cutting, the first scale is
+    110."""
     Z, M = sparse(200, 6)
     wild = np.column_stack([M, np.random.default_rng(4).standard_cauchy(200)])
     tame, found = (dn.WideNet(relevance="learned").fit(Z, T).relevance_ for T in (M, wild))
@@ -316,7 +317,7 @@ def test_every_output_may_have_its_own():
     heldout = dn.WideNet(relevance="per-output").prepare(Z, M).hold_out(M, folds).predictions
     for j in range(2):
         alone = dn.WideNet(relevance="learned").fit(Z, M[:, j])
-        # a search ends where rounding says, to eight digits or so
+        # where a search ends depends on rounding, to about eight digits
         np.testing.assert_allclose(net.relevance_[:, j], alone.relevance_, rtol=1e-6)
         np.testing.assert_allclose(net.predict(Z)[:, j], alone.predict(Z), atol=1e-6)
         one = M[:, [j]]

@@ -30,7 +30,7 @@ def page(tmp_path_factory):
 
 
 class Checker(HTMLParser):
-    """Tags that are closed in order, pictures that are described, headers with a scope."""
+    """Tags that are closed in order, images with descriptions, headers with a scope."""
 
     VOID = frozenset({"meta", "img", "br", "link", "input"})
 

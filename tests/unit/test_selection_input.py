@@ -294,7 +294,7 @@ def test_penalties_of_a_path_are_checked():
 
 
 def fake_sortedl1(right):
-    """A package of that name: the own solver behind its interface, or an answer that is wrong."""
+    """A package of that name: the library's solver behind its interface, or a wrong solution."""
 
     class Peer:
         def __init__(self, lam, alpha, fit_intercept, tol):

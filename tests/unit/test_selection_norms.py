@@ -143,7 +143,7 @@ def test_solutions_satisfy_the_optimality_condition(which, share):
     z = X.T @ (y - X @ t) / y.size
     assert solution.converged[0]
     assert t.any()
-    # both deviations are of the order of the root of the gap
+    # both differences are of the order of the root of the gap
     assert norm.dual(z) <= penalty * (1 + 1e-5)
     np.testing.assert_allclose(z @ t, penalty * norm.value(t), rtol=1e-5)
 

@@ -1,4 +1,4 @@
-"""Proximal steps and dual norms against cvxpy, a solver nobody here wrote."""
+"""Proximal steps and dual norms against cvxpy, an independent solver."""
 
 import numpy as np
 import pytest

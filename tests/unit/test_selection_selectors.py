@@ -82,7 +82,7 @@ def test_an_easy_truth_is_found(make, penalty):
     assert model.tuning_.rule == penalty
     assert model.penalty_ == model.tuning_.penalty
     if penalty == "plugin":
-        # 120 rows know the noise of 1 to about 7 %, shrinkage of the selection adds to it
+        # 120 rows give the noise of 1 to about 7 %, shrinkage of the selection adds to it
         assert model.tuning_.noise == pytest.approx(1.0, abs=0.25)
     else:
         assert (np.diff(model.tuning_.cross_validation.penalties) < 0).all()

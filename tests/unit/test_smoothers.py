@@ -235,7 +235,8 @@ def test_predictions_are_finite_and_within_reach_anywhere(smoother, kernel, h):
     far = np.vstack([Z, np.full((1, 2), 1e4), np.full((1, 2), -1e300), Z + 1e-12])
     fit = smoother(h, kernel).fit(Z, M)
     held = hold_out(fit, Z, M, leave_one_out(30)).predictions
-    # weights have a sum of squares of at most 1, so predictions are within sqrt(n) deviations
+    # weights have a sum of squares of at most 1, so predictions are within sqrt(n) standard
+    # deviations
     limit = np.abs(M - M.mean(axis=0)).max() * np.sqrt(30)
     finite = fit.bandwidth_ < 100
     for found in (fit.predict(far), held):
@@ -436,7 +437,7 @@ def test_predictions_move_with_the_targets(smoother, seed, shift, scale):
     kernel = list(KERNELS)[seed % len(KERNELS)]
     one = smoother(kernel=kernel).fit(Z, M).predict(Z)
     other = smoother(kernel=kernel).fit(Z, shift + scale * M).predict(Z)
-    # a shift of 1e4 deviations, for scales of 0.01, costs four digits
+    # a shift of 1e4 standard deviations, for scales of 0.01, costs four digits
     np.testing.assert_allclose(other, shift + scale * one, rtol=1e-9, atol=1e-9 * scale)
 
 

@@ -70,7 +70,7 @@ def as_arrow(frame):
 
 
 def collect(source, columns=None, size=3):
-    """All rows, through pickled pieces, checking what a piece promises."""
+    """All rows, through pickled pieces, checking the properties of each piece."""
     columns = list(source.names) if columns is None else columns
     frames, seen = [], 0
     for i, piece in enumerate(pickle.loads(pickle.dumps(source.pieces))):

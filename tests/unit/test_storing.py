@@ -1,4 +1,4 @@
-"""Models in files: what is read predicts what was written, and files of strangers do no harm."""
+"""Models in files: what is read predicts what was written, and untrusted files do no harm."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_what_cannot_be_written_leaves_no_file(data, tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-# --- files of strangers ---
+# --- untrusted files ---
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +251,7 @@ def test_arrays_of_other_shapes_are_refused(parts, tmp_path):
             model = dn.load(tmp_path / "bad.npz")
         except FileFormatError:
             refused += 1
-        else:  # an array that is only looked at, such as the stopping path
+        else:  # an array that is only shown, such as the stopping path
             assert np.isfinite(model.result_.estimate).all()
     assert refused >= 4
 

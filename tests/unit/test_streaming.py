@@ -45,14 +45,14 @@ from debinet.streaming.hashing import hash_labels, hash_rows
 
 CONTROLS = ["z1", "z2", "z3", "region"]
 KINDS = ("iid", "HC0", "HC1", "HC2", "HC3", "full", "cluster")
-# Asked for in memory; sums of 600 rows differ in their last digits, 1e-12 of the answer.
+# Tolerance against memory; sums of 600 rows differ in their last digits, by 1e-12 of the result.
 MEMORY = 1e-8
-# Asked for between ways of cutting the same rows.
+# Tolerance between ways of splitting the same rows.
 CUT = 1e-10
 
 
 def make(n=600, seed=0):
-    """Units far from 1 and means far from 0, so that lost digits would be seen."""
+    """Units far from 1 and means far from 0, so that lost digits would be detected."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, 3)) + 3
     D = np.column_stack([np.sin(Z[:, 0]), Z[:, 1] ** 2 / 4]) + rng.normal(size=(n, 2))
@@ -565,7 +565,7 @@ def test_an_interrupted_fit_goes_on(tmp_path, at):
 
 
 def test_an_interrupted_thread(tmp_path, monkeypatch):
-    """The interruption comes out of the work itself, in a pass over frames in memory."""
+    """The interruption is raised by the work itself, in a pass over frames in memory."""
     original, calls = fit_module.fold_grams, []
 
     def stop(*arguments):

@@ -30,7 +30,7 @@ dd = pytest.importorskip("dask.dataframe")
 
 CONTROLS = ["z1", "z2", "region"]
 KINDS = ("iid", "HC0", "HC3", "full", "cluster")
-# Asked for, however the rows are spread over workers.
+# Tolerance, however the rows are distributed over workers.
 SAME = 1e-10
 
 
@@ -102,7 +102,7 @@ def test_a_dask_frame_finds_its_cluster_or_needs_none(client, folder, reference)
 
 
 def test_an_address(cluster, folder, reference):
-    """The connection is closed afterwards, and does not become everybody's."""
+    """The connection is closed afterwards, and does not become the default client."""
     equal(stream(folder, client=cluster.scheduler_address), reference)
     with pytest.raises(ValueError, match="No clients found"):
         distributed.default_client()
@@ -198,7 +198,7 @@ def test_pieces_are_split_in_order(count):
 
 
 def _kill_once(rows, marker, **options):
-    """Take the sums, but die in the middle of the pass, once."""
+    """Compute the sums, but die in the middle of the pass, once."""
     if rows.number[0] >= 400:
         try:
             Path(marker).touch(exist_ok=False)
@@ -213,7 +213,7 @@ _GRAMS = fit_module._grams_of
 
 
 def test_a_worker_that_dies(client, folder, reference, tmp_path, monkeypatch):
-    """SIGKILL while Gram matrices are taken: its tasks, and what it held, are done again."""
+    """SIGKILL during the pass of Gram matrices: its tasks and results are computed again."""
     before = set(client.run(os.getpid).values())
     marker = str(tmp_path / "died")
     monkeypatch.setattr(

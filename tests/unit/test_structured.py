@@ -1,4 +1,4 @@
-"""The mixed-model estimate, the structured method and the covariance of the whole procedure."""
+"""The mixed-model estimate, the structured method and the covariance of the full procedure."""
 
 import numpy as np
 import pandas as pd
@@ -78,7 +78,7 @@ def test_the_influence_of_y_gives_the_coefficients(data, crossfit, weighted, fil
         np.testing.assert_allclose(
             regression.influence.T @ y.to_numpy(), regression.coef, rtol=1e-9, atol=1e-10
         )
-        # and none of a constant, nor of what the model says is not there
+        # and none of a constant, nor of what the model excludes
         np.testing.assert_allclose(regression.influence.sum(axis=0), 0, atol=1e-9)
         np.testing.assert_allclose(
             regression.influence.T @ X[names].to_numpy(), np.eye(2), atol=1e-8
@@ -110,7 +110,8 @@ def test_the_smoother_covariance_of_clusters(data):
 
 
 def test_with_nothing_to_learn_it_is_nearly_least_squares(data):
-    """Z says nothing of D and y, so the mixed model is close to OLS of y on D, errors included."""
+    """Z is independent of D and y, so the mixed model is close to OLS of y on D, errors
+    included."""
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(200, 6)), columns=["d1", "d2", "a", "b", "c", "e"])
     y = X["d1"] + rng.normal(size=200)

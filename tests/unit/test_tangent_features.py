@@ -19,7 +19,7 @@ def second_layer(Z, moments):
 def test_the_kernel_converges_like_one_over_the_root_of_width():
     """Root mean square error over 900 pairs and 8 seeds, times sqrt(width), is constant.
 
-    Errors of pairs are strongly dependent: 8 seeds know the figure to 11 - 15 % (measured), and a
+    Errors of pairs are strongly dependent: 8 seeds give the number to 11 - 15 % (measured), and a
     ratio of two to 20 %, so 40 % is two standard errors, for fixed seeds. Between the first and the
     last width, a rate of 1/4 in place of 1/2 would be off by a factor of 4, one of 1 by 16.
     """

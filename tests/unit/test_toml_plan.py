@@ -1,4 +1,4 @@
-"""Simulations described in TOML: what is made of them, and what is refused."""
+"""Simulations described in TOML: what they become, and what is refused."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def replaced(old, new):
         ("runs = 2", r"\[\[designs\]\]"),
         (replaced("runs = 2", "runs = 0"), "runs to be"),
         (replaced("runs = 2", "runz = 2"), "runz"),
-        (replaced('name = "small"', 'name = "../../etc/passwd"'), "a file can be named"),
+        (replaced('name = "small"', 'name = "../../etc/passwd"'), "can name a file"),
         (replaced('make = "waves"', 'make = "wavs"'), "Did you mean 'waves'"),
         (replaced("p = 5", "q = 5"), "options of make_sparse_linear"),
         (replaced("p = 5", "random_state = 5"), "random_state"),

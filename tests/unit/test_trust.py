@@ -1,4 +1,4 @@
-"""The trust report: for each check a result that must trip it and one that must not."""
+"""The trust report: for each check a result that must fail it and one that must not."""
 
 from __future__ import annotations
 

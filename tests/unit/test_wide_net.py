@@ -1,4 +1,4 @@
-"""The estimator: what it promises to users and to scikit-learn."""
+"""`WideNet` as an estimator: accuracy, options, memory, errors, scikit-learn's rules."""
 
 import pickle
 import tracemalloc
@@ -52,7 +52,7 @@ def test_equivariant_to_scale_and_shift(options):
     net, moved = WideNet(**options).fit(Z, M), WideNet(**options)
     factor, shift = np.array([1e6, -1e-7]), np.array([-1e7, 3e-6])
     moved.fit(Z * [1, 10, 1e5, 1e-4] + [0, 5, 0, 1], M * factor + shift)
-    # the search stops at 4e-6 in log penalty, where rounding may have led it another way
+    # the search stops at 4e-6 in log penalty, where rounding may have led it elsewhere
     np.testing.assert_allclose(moved.penalty_, net.penalty_, rtol=2e-5)
     np.testing.assert_array_equal(moved.skip_, net.skip_)
     np.testing.assert_allclose(moved.noise_variance_, net.noise_variance_ * factor**2, rtol=1e-4)
@@ -204,7 +204,7 @@ def test_same_rows_are_decomposed_once(decompositions):
 
 
 def test_other_rows_weights_or_networks_are_decomposed_again(decompositions):
-    """Nothing of a fit, nor of the arrays it was given, shows in a later one."""
+    """A fit, and the arrays it was given, do not affect later fits."""
     Z, M = data()
     net = WideNet(skip=0.0).fit(Z, M)
     net.fit(Z, M, np.linspace(1, 2, 80))
