@@ -132,7 +132,7 @@ def test_a_checkpoint(folder, tmp_path, monkeypatch):
         (("--stream", "--outcome", "lwage", "--select", "lasso"), UsageError, "--select needs"),
         (("--stream", "--outcome", "lwage"), UsageError, "--treatments with --stream"),
         (("--stream", "--treatments", "d1"), UsageError, "--outcome"),
-        ((*COLUMNS, "--learner", "forest"), UsageError, "goes with wide"),
+        ((*COLUMNS, "--learner", "forest"), UsageError, "use wide with --stream"),
         ((*COLUMNS, "--drop-missing"), UsageError, "--drop-missing"),
         ((*COLUMNS, "--vcov", "cluster:firm,region"), UsageError, "one column"),
         ((*COLUMNS, "--vcov", "HC7"), UsageError, "HC7"),
@@ -155,7 +155,7 @@ def test_what_is_refused(folder, arguments, error, match):
     "option", [("--width", 9), ("--checkpoint", "x"), ("--scheduler", "tcp://127.0.0.1:9")]
 )
 def test_options_of_streams_alone(folder, option):
-    with pytest.raises(UsageError, match="goes with --stream"):
+    with pytest.raises(UsageError, match="requires --stream"):
         run("fit", folder / "part-0.parquet", *COLUMNS[1:], *option)
 
 
