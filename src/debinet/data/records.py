@@ -80,7 +80,8 @@ def make_estimator(kind: Any, parts: Mapping[str, Any]) -> Any:
     for name, value in parts["state"].items():
         # Never what the class itself defines, such as a method.
         defined = inspect.getattr_static(kind, name, None)
-        require(name.isidentifier() and not callable(defined), f"attribute {name!r}")
+        allowed = name.isidentifier() and not name.startswith("__") and not callable(defined)
+        require(allowed, f"attribute {name!r}")
         setattr(estimator, name, value)
     return estimator
 

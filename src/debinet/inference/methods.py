@@ -22,6 +22,7 @@ from debinet.exceptions import FoldError, OptionError
 from debinet.inference.regression import ResidualRegression, regress
 from debinet.protocols import FloatArray, HeldOut, IntArray, Pilot
 
+METHODS = ("structured", "gls", "robinson", "three-step", "dml1", "dml2")
 # Methods that start from, or are, the estimate of a mixed model.
 MIXED = frozenset({"structured", "gls"})
 # How often the structured method alternates between g and the coefficients.

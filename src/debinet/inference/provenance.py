@@ -13,7 +13,7 @@ import numpy as np
 
 from debinet.data.arrays import require
 from debinet.data.folds import Folds
-from debinet.protocols import IntArray
+from debinet.protocols import FloatArray, IntArray
 
 _PACKAGES = ("debinet", "numpy", "scipy", "scikit-learn", "pandas")
 
@@ -102,10 +102,11 @@ class Clustered:
     column: str | None = None
 
     @classmethod
-    def of(cls, groups: IntArray | None) -> Self | None:
-        """Return the record of codes (n, ways); None if there are none."""
+    def of(cls, groups: IntArray | None, weights: FloatArray | None = None) -> Self | None:
+        """Return the record of codes (n, ways) of rows that count; None if there are none."""
         if groups is None:
             return None
+        groups = groups if weights is None else groups[weights > 0]
         return cls(tuple(int(np.unique(codes).size) for codes in groups.T))
 
 

@@ -16,6 +16,7 @@ from debinet.learners.adapter import (
     FittedLearner,
     fit_learner,
     guarded,
+    open_random_states,
     seeded,
     weight_arguments,
 )
@@ -90,6 +91,8 @@ class CrossFitter:
         Clusters, for learners that split rows themselves.
     prepared : Prepared, optional
         The learner's closed form for these rows. Without one it is fitted again without each fold.
+    members : tuple of CrossFitter
+        Those of the learners of an ensemble.
     """
 
     learner: Any
@@ -100,6 +103,7 @@ class CrossFitter:
     n_jobs: int | None = None
     groups: IntArray | None = None
     prepared: Prepared | None = None
+    members: tuple[CrossFitter, ...] = ()
 
     @property
     def label(self) -> str:
@@ -116,6 +120,15 @@ class CrossFitter:
         if isinstance(self.learner, FoldLearner):
             return _all_folds_at_once(self, M, seed)
         return _fold_by_fold(self, M, seed)
+
+    def reusable(self) -> CrossFitter:
+        """Return a copy that keeps only what other folds of the same rows can use again.
+
+        What was drawn at random is drawn anew.
+        """
+        if self.members:
+            return replace(self, members=tuple(member.reusable() for member in self.members))
+        return replace(self, prepared=None) if open_random_states(self.learner) else self
 
     def gls(self, y: FloatArray, D: FloatArray) -> Pilot | None:
         """Return the estimate of the learner's mixed model, if it has one."""
@@ -145,7 +158,7 @@ def make_cross_fitter(
     n_jobs: int | None = None,
     groups: IntArray | None = None,
     name: str | None = None,
-    prepared: Prepared | None = None,
+    before: CrossFitter | None = None,
 ) -> CrossFitter:
     """Prepare to cross-fit targets, those of M (n, m) first.
 
@@ -156,19 +169,55 @@ def make_cross_fitter(
     M : FloatArray of shape (n, m)
     name : str, optional
         Of these targets, as in `CrossFitter.hold_out`.
-    prepared : Prepared, optional
-        Of the same learner and rows, to be used again with other folds.
+    before : CrossFitter, optional
+        Of the same learner and rows, whose preparation is used again with other folds.
     """
     if n_jobs is not None:
         count_workers(n_jobs)  # refused before any work is done
+    own = seed if name is None else named_seed(seed, name)
     fitter = CrossFitter(learner, Z, folds, seed, weights, n_jobs, groups)
+    if isinstance(learner, EnsembleLearner):
+        return replace(fitter, members=_make_members(fitter, M, own, before))
     if not (has_closed_form(learner) and (folds.complementary or folds.in_sample)):
         return fitter
-    if prepared is not None:
-        return replace(fitter, prepared=prepared)
+    if before is not None and before.prepared is not None:
+        return replace(fitter, prepared=before.prepared)
     weight_arguments(learner, weights)
-    model = seeded(learner, seed if name is None else named_seed(seed, name), "joint")
+    model = seeded(learner, own, "joint")
     return replace(fitter, prepared=guarded(model, lambda: model.prepare(Z, M, weights)))
+
+
+def _make_members(
+    fitter: CrossFitter, M: FloatArray, seed: int, before: CrossFitter | None
+) -> tuple[CrossFitter, ...]:
+    """Prepare the learners of an ensemble, once for all targets."""
+    if fitter.folds.in_sample:
+        raise OptionError(
+            "held-out predictions to weight learners by",
+            "crossfit=None, whose predictions are of the training rows",
+            "Use crossfit='auto' or a number of folds.",
+        )
+    learners = fitter.learner.members(len(M))
+    old = before.members if before is not None and before.members else (None,) * len(learners)
+    return tuple(
+        make_cross_fitter(
+            learner,
+            fitter.Z,
+            M,
+            fitter.folds,
+            seed=_member_seed(fitter, seed, k),
+            weights=fitter.weights,
+            n_jobs=fitter.n_jobs,
+            groups=fitter.groups,
+            before=old[k],
+        )
+        for k, learner in enumerate(learners)
+    )
+
+
+def _member_seed(fitter: CrossFitter, seed: int, number: int) -> int:
+    own = fitter.learner.random_state
+    return named_seed(seed if own is None else root_seed(own), "member", number)
 
 
 def cross_fit(
@@ -255,35 +304,17 @@ def _predict_fold(
 
 
 def _stacked(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFitted:
-    if fitter.folds.in_sample:
-        raise OptionError(
-            "held-out predictions to weight learners by",
-            "crossfit=None, whose predictions are of the training rows",
-            "Use crossfit='auto' or a number of folds.",
-        )
-    own = fitter.learner.random_state
-    seed = seed if own is None else root_seed(own)
-    members = fitter.learner.members(len(M))
     parts = [
-        cross_fit(
-            member,
-            fitter.Z,
-            M,
-            fitter.folds,
-            seed=named_seed(seed, "member", k),
-            weights=fitter.weights,
-            n_jobs=fitter.n_jobs,
-            groups=fitter.groups,
-        )
-        for k, member in enumerate(members)
+        replace(member, seed=_member_seed(fitter, seed, k)).hold_out(M)
+        for k, member in enumerate(fitter.members)
     ]
     predictions = np.array([part.predictions for part in parts])
     weights = fitter.learner.weigh(predictions, M, fitter.weights)
     combined = np.asarray(np.einsum("km,knm->nm", weights, predictions))
     model = Weighted(tuple(part.average for part in parts), weights)
     shown = ", ".join(
-        f"{type(member).__name__} {mean:.2f}"
-        for member, mean in zip(members, weights.mean(axis=1), strict=True)
+        f"{type(member.learner).__name__} {mean:.2f}"
+        for member, mean in zip(fitter.members, weights.mean(axis=1), strict=True)
     )
     note = f"weights of the stacked learners, averaged over outputs: {shown}"
     return CrossFitted(combined, (FittedLearner((model,), np.ones(M.shape[1])),), note=note)

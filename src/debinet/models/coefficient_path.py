@@ -54,7 +54,7 @@ def coefficient_path(
     from debinet.learners.net.trace import trace_predictions
 
     data = Dataset.from_any(X, y, model.treatments, groups=groups)
-    options = model.options()
+    options = model._options()
     repetitions = draw_folds(data, options, closed_form=False)
     if len(repetitions) > 1:
         raise OptionError(

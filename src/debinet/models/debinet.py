@@ -17,6 +17,7 @@ from debinet.data.records import save_object
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
 from debinet.inference.multisplit import MultiSplit
+from debinet.models.estimate import require_options
 from debinet.models.estimation import Options
 from debinet.models.selected import (
     Estimated,
@@ -118,6 +119,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         selector = resolve_selector(self.selector)
         require_selector(selector)
         options = Options(self.learner, self.method, self.crossfit, self.n_jobs, seed)
+        require_options(options)
         splits = [
             split_rows(plan, sample.y.size, sample.groups, named_generator(seed, "rows", k))
             for k in range(plan.repeats)
@@ -126,7 +128,9 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         selection, first = procedure.run(splits[0], 0)
         # The seed that repeats the whole fit, not only what follows the split of the rows.
         provenance = replace(first.result.provenance, seed=seed)
-        first = replace(first, result=replace(first.result, provenance=provenance))
+        result = replace(first.result, provenance=provenance)
+        fitted = None if first.fitted is None else replace(first.fitted, result=result)
+        first = replace(first, result=result, fitted=fitted)
         several = None
         if plan.repeats > 1:
             alone = replace(procedure, options=replace(options, n_jobs=None))

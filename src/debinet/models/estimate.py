@@ -12,18 +12,20 @@ from debinet._random import named_generator, named_seed
 from debinet.data.crossfit import make_folds
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
+from debinet.data.options import one_of
+from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError
+from debinet.inference.methods import METHODS
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.result import infer
 from debinet.inference.trust_evidence import DeferredEvidence
-from debinet.learners.adapter import guarded, open_random_states
-from debinet.learners.crossfitting import has_closed_form, make_cross_fitter
+from debinet.learners.adapter import guarded
+from debinet.learners.crossfitting import CrossFitter, has_closed_form, make_cross_fitter
 from debinet.learners.mean import MeanLearner
 from debinet.learners.named import resolve_learner
 from debinet.models.estimation import Estimation, Fitted, Options
 from debinet.models.gather_trust_evidence import gather
-from debinet.models.partialling import Repetition, partial_out, require_method
-from debinet.protocols import Prepared
+from debinet.models.partialling import Repetition, partial_out, require_folds
 
 if TYPE_CHECKING:
     from debinet.models.streamed import StreamedTable
@@ -41,6 +43,7 @@ def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
         Rows in memory, or a table that is read in passes.
     options : Options
     """
+    require_options(options)
     if isinstance(data, Dataset):
         found = _estimate_rows(data, options)
     else:
@@ -59,6 +62,13 @@ def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
     return Fitted(result, found.means, found.schema)
 
 
+def require_options(options: Options) -> None:
+    """Require a known method and a possible number of workers, before any work is done."""
+    one_of("method", options.method, METHODS, "Use method='structured' if in doubt.")
+    if options.n_jobs is not None:
+        count_workers(options.n_jobs)
+
+
 def _estimate_rows(data: Dataset, options: Options) -> Estimation:
     resolved = resolve_learner(options.learner, data.n)
     learner, seed = resolved.learner, options.seed
@@ -71,7 +81,7 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
     # One row has no coefficients of its own to average.
     closed_form = has_closed_form(learner) and options.method != "dml1"
     repetitions = draw_folds(data, options, closed_form=closed_form)
-    require_method(options.method, repetitions)
+    require_folds(options.method, repetitions)
     fresh = guarded(learner, lambda: clone(learner, safe=False))
     parts = _repeat(fresh, data, repetitions, options)
     first = (data, parts[0], repetitions[0], fresh, named_seed(seed, "evidence"))
@@ -86,7 +96,7 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
             learner=type(learner).__name__,
             cross_fitting=CrossFitting.of(repetitions),
             method=options.method,
-            clusters=Clustered.of(data.groups),
+            clusters=Clustered.of(data.groups, data.weights),
             seed=seed,
         ),
         notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
@@ -111,7 +121,7 @@ def draw_folds(data: Dataset, options: Options, *, closed_form: bool) -> tuple[F
 def _repeat(
     learner: Any, data: Dataset, repetitions: Sequence[Folds], options: Options
 ) -> list[Repetition]:
-    prepared: Prepared | None = None
+    before: CrossFitter | None = None
     parts = []
     for k, folds in enumerate(repetitions):
         fitter = make_cross_fitter(
@@ -124,11 +134,11 @@ def _repeat(
             n_jobs=options.n_jobs,
             groups=data.groups,
             name="joint",
-            prepared=prepared,
+            before=before,
         )
         parts.append(partial_out(fitter, data, options.method))
-        # What is drawn at random is drawn anew, after the old has been released.
-        prepared = None if open_random_states(learner) else fitter.prepared
+        # Two decompositions may not fit: the old one is released before the next is made.
+        before = fitter.reusable()
         del fitter
     return parts
 

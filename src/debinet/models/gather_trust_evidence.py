@@ -45,7 +45,7 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
         trained=ours if folds.in_sample else found,
         other_coef=coef,
         other_se=se,
-        leftover=correlations(sums, len(Z)),
+        leftover=correlations(sums, int(np.count_nonzero(weights))),
         leftover_names=function_names(data.schema.control_names),
         stopping=part.diagnostics.stopping,
         relevance=_relevance(part.diagnostics.relevance),

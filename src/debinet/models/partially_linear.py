@@ -125,7 +125,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             groups=groups,
             sample_weight=sample_weight,
         )
-        fitted = estimate(data, self.options())
+        fitted = estimate(data, self._options())
         # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
         validate_data(self, X, skip_check_array=True)
         self._take(fitted)
@@ -194,14 +194,13 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             checkpoint,
             progress,
         )
-        fitted = estimate(table, self.options())
+        fitted = estimate(table, self._options())
         self.n_features_in_ = len(fitted.schema.names)
         self.feature_names_in_ = np.array(fitted.schema.names, dtype=object)
         self._take(fitted)
         return self
 
-    def options(self) -> Options:
-        """Return how the model is to be estimated; without a random state, with a new seed."""
+    def _options(self) -> Options:
         seed = root_seed(self.random_state)
         return Options(self.learner, self.method, self.crossfit, self.n_jobs, seed)
 

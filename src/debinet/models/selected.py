@@ -187,7 +187,7 @@ def _empty(
             model=MODEL,
             outcome=part.outcome,
             selection=selected,
-            clusters=Clustered.of(part.groups),
+            clusters=Clustered.of(part.groups, part.weights),
             seed=seed,
         ),
         notes=(note, *notes),

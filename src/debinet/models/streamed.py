@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from debinet._random import named_seed, root_seed
-from debinet.data.options import one_of, whole_number
+from debinet._random import named_seed
 from debinet.data.pieces import Source, digest
 from debinet.data.schema import find_columns, unknown_column
 from debinet.data.sources import open_source
@@ -22,7 +21,6 @@ from debinet.learners.adapter import FittedLearner, set_seeds
 from debinet.learners.crossfitting import Averaged
 from debinet.learners.named import wide_features
 from debinet.learners.tangent import TangentNet
-from debinet.learners.tangent.feature_learner import CRITERIA
 from debinet.models.estimation import ConditionalMeans, Estimation, Options
 from debinet.models.streamed_result import streamed_estimation
 from debinet.protocols import HeldOut
@@ -159,20 +157,18 @@ def _network(options: Options) -> TangentNet:
         )
     net = copy(learner)
     set_seeds(net, named_seed(named_seed(options.seed, 0), "joint"), "joint")
-    one_of("tune", net.tune, CRITERIA)
-    whole_number("width", net.width, 1)
     return net
 
 
 def _plan(net: TangentNet, options: Options) -> StreamOptions:
+    units = net.features()
     named = isinstance(options.learner, str)
-    width = net.width
     return StreamOptions(
         net=net,
-        width=wide_features if named else (lambda _: int(width)),
+        width=wide_features if named else (lambda _: units.width),
         skips=net.skip_weights(),
         method=options.method,
-        seed=root_seed(net.random_state),
+        seed=units.seed,
     )
 
 
@@ -196,4 +192,4 @@ def _checkpoint(
 
 
 def _averaged(held: HeldOut) -> Averaged:
-    return Averaged((FittedLearner(held.models, np.ones(held.fit.skip.size)),))
+    return Averaged((FittedLearner(held.models, np.ones(held.fit.tuning.time.size)),))

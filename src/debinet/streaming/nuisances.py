@@ -108,10 +108,9 @@ class SummedNuisances:
         tuning = tune_columns(self.spectra, X, allowed, self.net.tune, RIDGE)
         targets = self.row_map.targets
         mean = (targets.mean / targets.sd) @ M[0, -targets.sd.size :]
-        skip = np.array([spectrum.skip for spectrum in self.spectra])[tuning.spectrum_of]
         expansion = self._expand(X, tuning, Moments(mean, sd))
         predictor = Predictor((expansion,), (np.arange(sd.size),))
-        fit = SpectralFit(tuning, Moments(mean, sd), predictor, skip)
+        fit = SpectralFit(tuning, Moments(mean, sd), predictor)
         model = self.net.fitted(fit, self.row_map.features - self.row_map.units.width)
         return HeldOut(M - self.residuals(M, fit), (model,), fit)
 
@@ -119,7 +118,7 @@ class SummedNuisances:
         """Return the residuals of targets at the penalties of a fit, held out or in sample."""
         out, blocks = np.empty_like(M), None if in_sample else ()
         for k, j, stopped in fit.tuning.groups():
-            out[..., j] = held_out_residuals(self.spectra[k], M[..., j], stopped, blocks)
+            out[..., j], _ = held_out_residuals(self.spectra[k], M[..., j], stopped, blocks)
         return out
 
     def gls(self, y: FloatArray, D: FloatArray) -> Pilot:

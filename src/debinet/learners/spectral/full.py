@@ -59,7 +59,8 @@ class FullSpectrum:
 
     def project(self, X: FloatArray) -> Projected:
         """Return the coordinates of columns (n, m)."""
-        return Projected(self.w, self.V.T @ X, np.zeros((0, X.shape[1])), self.w.size)
+        rest = np.zeros((0, X.shape[1]))
+        return Projected(self.w, self.V.T @ X, rest, self.w.size, self.C.shape[1])
 
     def residual(self, X: ScalarArray, left: ScalarArray) -> ScalarArray:
         """Return `V diag(left) V' X` for columns X (n, m)."""
@@ -143,7 +144,7 @@ def decompose(
     h, C = _reflections(root_weight[:, None] * columns)
     AC = kernel @ C
     w, V = (_eigen if n <= small else _eigen_in_place)(kernel, h)
-    # what is left of eigenvalues that are 0 but for rounding
+    # eigenvalues that are zero up to rounding
     w[w < n * np.finfo(np.float64).eps * max(w[-1], np.trace(C.T @ AC))] = 0.0
     return FullSpectrum(skip, w, V, C, AC)
 

@@ -10,37 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError
 from debinet.learners.spectral.spectrum import Block, Spectrum, Stopped
 from debinet.protocols import FloatArray, IntArray
-
-
-def held_out_residuals(
-    spectrum: Spectrum, X: FloatArray, stopped: Stopped, blocks: Sequence[Block] | None
-) -> FloatArray:
-    """Return `L X` for columns X; in sample if `blocks` is None."""
-    total = np.zeros_like(X)
-    for weight, left in stopped.resolvents(spectrum.w):
-        residual = spectrum.residual(X, left)
-        if blocks is not None:
-            residual = spectrum.solve_blocks(residual, left, blocks)
-        total += (weight * residual).real
-    return total
-
-
-def adjoint_residuals(
-    spectrum: Spectrum, X: FloatArray, stopped: Stopped, blocks: Sequence[Block] | None
-) -> FloatArray:
-    """Return `L' X` for columns X and one stopping time; in sample if `blocks` is None."""
-    total = np.zeros_like(X)
-    for weight, left in stopped.resolvents(spectrum.w):
-        solved = spectrum.solve_blocks(X, left, blocks) if blocks is not None else X
-        total += (weight * spectrum.residual(solved, left)).real
-    return total
 
 
 @dataclass(frozen=True)
@@ -67,29 +45,56 @@ class Outside:
     pull: FloatArray
     level: FloatArray
 
+    def move(
+        self, block: Block, residual: npt.NDArray[Any], share: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        """Return how the fits at the rows outside of a block move by its residuals."""
+        delta = residual[block.inside]
+        inner = share * (self.U[block.inside].T @ delta)
+        return np.asarray(
+            self.pull[:, block.outside].T @ inner
+            + self.level[:, block.outside].T @ (self.C[block.inside].T @ delta)
+        )
 
-def outside_corrections(
+
+def held_out_residuals(
     spectrum: Spectrum,
     X: FloatArray,
     stopped: Stopped,
-    blocks: Sequence[Block],
-    outside: Outside,
-) -> FloatArray:
-    """Return what leaving out each block subtracts from predictions of its rows of weight zero.
+    blocks: Sequence[Block] | None,
+    outside: Outside | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """Return `L X` for columns X, in sample if `blocks` is None, and corrections outside.
 
-    The fit without a block is the fit to all rows whose targets there are replaced by what it
-    predicts for them, so it differs by the fit to the block's held-out residuals.
+    The corrections (n0, c) are what leaving out each block takes from predictions of its rows of
+    weight zero. The fit without a block is the fit to all rows whose targets there are replaced by
+    what it predicts for them, so it differs by the fit to the block's held-out residuals.
     """
-    total = np.zeros((outside.pull.shape[1], X.shape[1]))
+    total = np.zeros_like(X)
+    moved = np.zeros((0 if outside is None else outside.pull.shape[1], X.shape[-1]))
     mixture = zip(stopped.resolvents(spectrum.w), stopped.filter_.stretch, strict=True)
     for (weight, left), stretch in mixture:
-        moved = spectrum.solve_blocks(spectrum.residual(X, left), left, blocks)
-        for block in blocks:
-            delta = moved[block.inside]
-            inner = stretch * stopped.time * left * (outside.U[block.inside].T @ delta)
-            found = outside.pull[:, block.outside].T @ inner
-            found = found + outside.level[:, block.outside].T @ (outside.C[block.inside].T @ delta)
-            total[block.outside] += (weight * found).real
+        residual = spectrum.residual(X, left)
+        if blocks is not None:
+            residual = spectrum.solve_blocks(residual, left, blocks)
+        residual = weight * residual
+        total += residual.real
+        if outside is not None:
+            for block in blocks or ():
+                if block.outside.size:
+                    share = stretch * stopped.time * left
+                    moved[block.outside] += outside.move(block, residual, share).real
+    return total, moved
+
+
+def adjoint_residuals(
+    spectrum: Spectrum, X: FloatArray, stopped: Stopped, blocks: Sequence[Block] | None
+) -> FloatArray:
+    """Return `L' X` for columns X and one stopping time; in sample if `blocks` is None."""
+    total = np.zeros_like(X)
+    for weight, left in stopped.resolvents(spectrum.w):
+        solved = spectrum.solve_blocks(X, left, blocks) if blocks is not None else X
+        total += (weight * spectrum.residual(solved, left)).real
     return total
 
 

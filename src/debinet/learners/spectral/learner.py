@@ -82,18 +82,18 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
 
     def predict(self, Z: Any) -> FloatArray:
         """Return predictions of the shape of `M`, for any rows."""
-        check_is_fitted(self)
+        check_is_fitted(self, "_predictor")
         out = self._predictor.predict(read_new_rows(self, Z))
         return out[:, 0] if self._flat else out
 
     def stopping_path(self) -> StoppingPath:
         """Return penalties, criterion and degrees of freedom along each output's path."""
-        check_is_fitted(self)
+        check_is_fitted(self, "_predictor")
         return self._path
 
     def diagnostics(self) -> Diagnostics:
         """Return the stopping path and the noise of a fit."""
-        check_is_fitted(self)
+        check_is_fitted(self, "_predictor")
         path = self._path
         measured = ("effective degrees of freedom", self.tune.upper())
         stopping = StoppingCurve(*measured, path.dof, path.criterion, self.dof_)
@@ -109,7 +109,7 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
     def _take(self, fit: SpectralFit, views: tuple[Any, ...]) -> None:  # noqa: ARG002
         """Keep what predictions and attributes need; nothing of size n x n."""
         self._predictor, self._path = fit.predictor, fit.tuning.path
-        self.penalty_, self.skip_ = inverse(fit.tuning.time), fit.skip
+        self.penalty_, self.skip_ = inverse(fit.tuning.time), fit.tuning.path.skip
         self.noise_variance_ = fit.tuning.noise * fit.target.sd**2
         self.dof_ = fit.tuning.dof
 

@@ -54,7 +54,7 @@ class LowRankSpectrum:
             # not the Cholesky factor of X'X - T'T, which may be indefinite by rounding
             left = X - self.U @ T - self.C @ (self.C.T @ X)
             rest = np.asarray(np.linalg.qr(left, mode="r"))
-        return Projected(self.w, T, rest, directions)
+        return Projected(self.w, T, rest, directions, self.C.shape[1])
 
     def residual(self, X: FloatArray, left: FloatArray) -> FloatArray:
         """Return `R X` for columns X (n, m)."""

@@ -16,7 +16,6 @@ from debinet.learners.spectral.heldout import (
     adjoint_residuals,
     held_out_residuals,
     locate_blocks,
-    outside_corrections,
 )
 from debinet.learners.spectral.mixed import fit_mixed
 from debinet.learners.spectral.spectrum import SpectralFilter, Spectrum
@@ -104,14 +103,11 @@ class SpectralFit:
     target : Moments
         Of the m targets.
     predictor : Predictor
-    skip : FloatArray of shape (m,)
-        Skip weight of each output.
     """
 
     tuning: Tuning
     target: Moments
     predictor: Predictor
-    skip: FloatArray
 
 
 @dataclass(frozen=True)
@@ -153,30 +149,29 @@ class SpectralPrepared:
 
     def fit(self, M: FloatArray) -> SpectralFit:
         """Fit targets (n, m) to all rows."""
-        target, X = self._standardize(M)
-        learner = self.learner
-        allowed = self.allowed(M.shape[1])
+        return self._fit(*self._standardize(M))
+
+    def _fit(self, target: Moments, X: FloatArray) -> SpectralFit:
+        learner, allowed = self.learner, self.allowed(X.shape[1])
         tuning = tune_columns(self.spectra, X, allowed, learner.tune, learner.spectral_filter)
-        skip = np.array([spectrum.skip for spectrum in self.spectra])[tuning.spectrum_of]
-        return SpectralFit(tuning, target, self._predictor(tuning, target), skip)
+        return SpectralFit(tuning, target, self._predictor(tuning, target))
 
     def hold_out(self, M: FloatArray, folds: Folds) -> HeldOut:
         """Fit targets (n, m); predict every row from the rows outside of its fold."""
         _require_partition(folds, len(self.Z))
-        fit = self.fit(M)
+        target, X = self._standardize(M)
+        fit = self._fit(target, X)
         blocks = locate_blocks(folds, self.rows)
         dropped = np.setdiff1d(np.arange(len(self.Z)), self.rows)
-        root, X = self.root_weight[:, None], self._standardize(M)[1]
         out = np.array(M, dtype=np.float64)
         out[dropped] = fit.predictor.predict(self.Z[dropped])
-        mixed = [block for block in blocks or () if block.inside.size and block.outside.size]
+        mixed = any(block.inside.size and block.outside.size for block in blocks or ())
         for k, j, stopped in fit.tuning.groups():
-            spectrum, sd = self.spectra[k], fit.target.sd[j]
-            residual = held_out_residuals(spectrum, X[:, j], stopped, blocks)
-            out[np.ix_(self.rows, j)] -= sd * residual / root
+            spectrum, sd = self.spectra[k], target.sd[j]
+            seen = self._view_of(k).outside(spectrum, self.Z[dropped]) if mixed else None
+            residual, moved = held_out_residuals(spectrum, X[:, j], stopped, blocks, seen)
+            out[np.ix_(self.rows, j)] -= sd * residual / self.root_weight[:, None]
             if mixed:
-                seen = self._view_of(k).outside(spectrum, self.Z[dropped])
-                moved = outside_corrections(spectrum, X[:, j], stopped, blocks or (), seen)
                 out[np.ix_(dropped, j)] -= sd * moved
         model = self.learner.fitted(fit, self.Z.shape[1], self.views)
         return HeldOut(out, (model,), fit)

@@ -106,12 +106,15 @@ class Projected:
         nothing is learned.
     directions : int
         Number of all directions orthogonal to the unpenalized columns.
+    unpenalized : int
+        Number of those columns.
     """
 
     w: FloatArray
     T: FloatArray
     rest: FloatArray
     directions: int
+    unpenalized: int = 1
 
     def energy(self, shares: FloatArray) -> FloatArray:
         """Return `sum T^2 shares + rest^2` (g, c) for shares (g, c or 1, k)."""

@@ -97,7 +97,12 @@ def gcv(spectrum: Spectrum, part: Projected, filter_: SpectralFilter) -> Criteri
         # a flow that has run so long that everything underflows gets the worst value
         infinite = np.full(rss.shape, np.inf)
         return np.asarray(
-            np.divide((part.directions + 1) * rss, trace**2, out=infinite, where=trace > 1e-150)
+            np.divide(
+                (part.directions + part.unpenalized) * rss,
+                trace**2,
+                out=infinite,
+                where=trace > 1e-150,
+            )
         )
 
     return value
@@ -213,7 +218,7 @@ class _Candidate:
 def _noise_and_dof(one: _Candidate, criterion: str, filter_: SpectralFilter) -> tuple[float, float]:
     part, j = one.part, one.column
     left = filter_.residual(part.w * one.tuned.time[j])
-    dof = 1.0 + float((1.0 - left).sum())
+    dof = part.unpenalized + float((1.0 - left).sum())
     power, rest = part.T[:, j] ** 2, float((part.rest[:, j] ** 2).sum())
     if criterion == "reml":
         return (float(power @ left) + rest) / part.directions, dof
@@ -240,7 +245,7 @@ def _stopping_path(
 
 def _path_dof(one: _Candidate, filter_: SpectralFilter) -> FloatArray:
     left = filter_.residual(np.outer(one.tuned.grid, one.part.w))
-    return np.asarray(1.0 + (1.0 - left).sum(axis=1))
+    return np.asarray(one.part.unpenalized + (1.0 - left).sum(axis=1))
 
 
 def time_grid(w: FloatArray) -> FloatArray:

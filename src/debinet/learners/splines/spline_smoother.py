@@ -71,6 +71,7 @@ class SplineSmoother(FeatureLearner):
         self.skip = skip
         self.tune = tune
 
-    def _features(self) -> Splines:
+    def features(self) -> Splines:
+        """Return the choice of features, from checked options."""
         one_of("tune", self.tune, CRITERIA)
         return Splines(whole_number("knots", self.knots, 3), whole_number("degree", self.degree, 1))

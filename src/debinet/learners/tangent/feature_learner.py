@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
 
 from debinet.learners.spectral.learner import SpectralLearner
-from debinet.learners.spectral.tuning import gcv, reml
 from debinet.learners.tangent.features import Features
 from debinet.learners.tangent.view import FeatureView, view_features
 from debinet.protocols import FloatArray
 
-CRITERIA: Mapping[str, Any] = MappingProxyType({"reml": reml, "gcv": gcv})
+# What penalties may minimize; the first is the default.
+CRITERIA = ("reml", "gcv")
 
 
 class FeatureLearner(SpectralLearner):
     """Ridge regression on features, with a penalty for each output and closed held-out forms."""
 
     @abstractmethod
-    def _features(self) -> Features:
+    def features(self) -> Features:
         """Return the choice of features, from checked options."""
 
     def _check_options(self) -> None:
@@ -32,4 +29,4 @@ class FeatureLearner(SpectralLearner):
         M: FloatArray,  # noqa: ARG002
         weight: FloatArray,
     ) -> tuple[FeatureView, ...]:
-        return (view_features(Z, weight, self._features(), self.skip_weights()),)
+        return (view_features(Z, weight, self.features(), self.skip_weights()),)

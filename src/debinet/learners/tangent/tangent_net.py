@@ -81,6 +81,7 @@ class TangentNet(FeatureLearner):
         self.tune = tune
         self.random_state = random_state
 
-    def _features(self) -> Units:
+    def features(self) -> Units:
+        """Return the choice of features, from checked options."""
         one_of("tune", self.tune, CRITERIA)
         return Units(whole_number("width", self.width, 1), root_seed(self.random_state))

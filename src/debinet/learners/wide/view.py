@@ -123,7 +123,6 @@ def view_rows(
     scale : FloatArray of shape (p,)
         Relevance of the features, by which standardized ones are multiplied.
     """
-    require_memory(len(Z), len(skips))
     moments = column_moments(Z, weight)
     moments = Moments(moments.mean, moments.sd / scale)
     encoded, root = encode(Z, moments), np.sqrt(weight)

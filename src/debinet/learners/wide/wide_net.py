@@ -15,7 +15,7 @@ from debinet.learners.spectral.spectrum import FILTERS, SpectralFilter
 from debinet.learners.spectral.tuning import CRITERIA
 from debinet.learners.wide.kernels import RECTIFIERS, Architecture
 from debinet.learners.wide.relevance import learn_relevance
-from debinet.learners.wide.view import KernelView, view_rows
+from debinet.learners.wide.view import KernelView, require_memory, view_rows
 from debinet.protocols import Diagnostics, FloatArray
 
 _RELEVANCE = ("auto", "learned", "per-output", "equal")
@@ -138,6 +138,7 @@ class WideNet(SpectralLearner):
     ) -> tuple[KernelView, ...]:
         scales = self._learn(Z, M, weight) if self._learns(*Z.shape) else np.ones((Z.shape[1], 1))
         architecture, skips = self.architecture, self.skip_weights()
+        require_memory(len(Z), len(skips) * scales.shape[1])
         return tuple(view_rows(Z, weight, architecture, skips, scale) for scale in scales.T)
 
     def _learn(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> FloatArray:
@@ -163,5 +164,5 @@ class WideNet(SpectralLearner):
     def _take(self, fit: SpectralFit, views: tuple[Any, ...]) -> None:
         super()._take(fit, views)
         scales = [view.scale for view in views]
-        own = self.relevance == "per-output" and fit.skip.size == len(scales)
+        own = self.relevance == "per-output" and fit.tuning.time.size == len(scales)
         self.relevance_ = np.column_stack(scales) if own else scales[0].copy()
