@@ -290,3 +290,16 @@ def test_columns_in_another_order_are_refused(sample):
     model = dn.DebiNet(picks(0.4), random_state=0).fit(frame, y)
     with pytest.raises(InputError, match="same order"):
         model.predict(frame[:, ::-1])
+
+
+@pytest.mark.parametrize("options", [{"method": "best"}, {"n_jobs": 0}])
+def test_bad_options_are_refused_even_if_nothing_is_selected(sample, options):
+    X, y = sample
+    with pytest.raises(OptionError):
+        dn.DebiNet(dn.Lasso(penalty=1e6), selection_share=(0.4, 2), **options).fit(X, y)
+
+
+def test_the_result_and_what_predicts_have_one_seed(sample):
+    model = dn.DebiNet(picks(0.4), random_state=5).fit(*sample)
+    assert model.result_ is model._estimated.fitted.result
+    assert model.result_.seed == 5

@@ -165,3 +165,31 @@ def test_three_steps_are_the_papers_algorithm_3(crossfit):
         f = Ridge().fit(Z, y - X[:, 0] * model.coef_[0])
         np.testing.assert_allclose(model.predict(X), X[:, 0] * model.coef_[0] + f.predict(Z))
         np.testing.assert_allclose(model.nuisance(X), f.predict(Z))
+
+
+@pytest.mark.parametrize(
+    ("second", "each"),
+    [(dn.TangentNet(width=20, random_state=0), 1), (dn.TangentNet(width=20), 3)],
+    ids=["fixed units", "units drawn for every repetition"],
+)
+def test_members_are_prepared_once_for_all_targets(monkeypatch, second, each):
+    counts = {"wide": 0, "tangent": 0}
+
+    def counting(name, function):
+        def counted(*arguments):
+            counts[name] += 1
+            return function(*arguments)
+
+        return counted
+
+    from debinet.learners.tangent import feature_learner
+    from debinet.learners.wide import wide_net
+
+    monkeypatch.setattr(wide_net, "view_rows", counting("wide", wide_net.view_rows))
+    monkeypatch.setattr(
+        feature_learner, "view_features", counting("tangent", feature_learner.view_features)
+    )
+    data = dn.datasets.make_waves(60, random_state=0)
+    learner = dn.stack([dn.WideNet(relevance="equal"), second])
+    dn.PartiallyLinear(["d1"], learner, crossfit=(3, 3), random_state=0).fit(data.X, data.y)
+    assert counts == {"wide": 1, "tangent": each}

@@ -6,9 +6,9 @@ from scipy.optimize import minimize_scalar
 
 import debinet as dn
 from debinet.learners.spectral.spectrum import RIDGE
+from debinet.learners.spectral.tuning import CRITERIA
 from debinet.learners.tangent import TangentNet
 from debinet.learners.tangent import feature_learner as module
-from debinet.learners.tangent.feature_learner import CRITERIA
 from debinet.learners.tangent.features import Units
 from debinet.learners.tangent.view import view_features
 from reachable import largest_array

@@ -252,3 +252,17 @@ def test_the_desparsified_lasso_has_what_it_can_have():
     X, y, _ = dn.datasets.make_table2(60, 80, 3, random_state=0)
     found = verdicts(dn.DebiasedLasso(random_state=0).fit(X, y).result_)
     assert found["residual shrinkage"] == "not known"
+
+
+def test_rows_of_weight_zero_do_not_count():
+    data = dn.datasets.make_waves(150, random_state=0)
+    weights = np.r_[np.ones(100), np.zeros(50)]
+    firms = np.arange(150) // 2
+    options = {"learner": LinearRegression(), "crossfit": None}
+    model, few = (dn.PartiallyLinear(["d1"], random_state=0, **options) for _ in range(2))
+    result = model.fit(data.X, data.y, sample_weight=weights, groups=firms).result_
+    expected = few.fit(data.X[:100], data.y[:100], groups=firms[:100]).result_
+    np.testing.assert_allclose(
+        result.evidence.get().leftover, expected.evidence.get().leftover, atol=1e-12
+    )
+    assert result.provenance.clusters == expected.provenance.clusters

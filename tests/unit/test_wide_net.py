@@ -342,3 +342,11 @@ def test_scikit_learn_checks():
     results = check_estimator(WideNet(), expected_failed_checks=reasons, on_fail=None, on_skip=None)
     failed = [r["check_name"] for r in results if r["status"] == "failed"]
     assert failed == []
+
+
+def test_a_prepared_network_is_not_a_fitted_one():
+    Z = np.random.default_rng(0).normal(size=(30, 2))
+    net = WideNet()
+    net.prepare(Z, Z[:, 0])
+    with pytest.raises(NotFittedError):
+        net.predict(Z)

@@ -96,14 +96,8 @@ def gcv(spectrum: Spectrum, part: Projected, filter_: SpectralFilter) -> Criteri
         rss, trace = part.energy(left**2), left.sum(axis=2) + idle
         # a flow that has run so long that everything underflows gets the worst value
         infinite = np.full(rss.shape, np.inf)
-        return np.asarray(
-            np.divide(
-                (part.directions + part.unpenalized) * rss,
-                trace**2,
-                out=infinite,
-                where=trace > 1e-150,
-            )
-        )
+        n = part.directions + part.unpenalized
+        return np.asarray(np.divide(n * rss, trace**2, out=infinite, where=trace > 1e-150))
 
     return value
 
