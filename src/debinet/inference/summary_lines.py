@@ -37,8 +37,9 @@ def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str
     if provenance.selection is not None:
         lines["selection"] = selection_line(provenance.selection)
         lines["target"] = "coefficients of the selected features in the full model"
-    clustered = result.vcov_type == "full" and result.groups is not None
-    kind = f"{result.vcov_type}, clustered" if clustered else result.vcov_type
+    kind = result.vcov_type
+    if kind == "full":
+        kind = "full procedure, clustered" if result.groups is not None else "full procedure"
     lines["covariance"] = f"{kind}, t distribution with {result.df:g} degrees of freedom"
     lines["intervals"] = f"{100 * level:g} %, {'joint' if joint else 'pointwise'}"
     return {label: text for label, text in lines.items() if text is not None}
