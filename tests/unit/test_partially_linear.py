@@ -67,7 +67,7 @@ def test_structured_helps_where_the_treatment_explains_much(small):
             n=150, effects=(50.0, -50.0), random_state=seed
         )
         for method, found in errors.items():
-            forest = RandomForestRegressor(20, random_state=0)
+            forest = RandomForestRegressor(10, random_state=0)
             model = dn.PartiallyLinear(
                 ["d1", "d2"], forest, crossfit=3, method=method, random_state=0
             ).fit(X, y)
