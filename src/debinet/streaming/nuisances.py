@@ -108,7 +108,7 @@ class SummedNuisances:
         tuning = tune_columns(self.spectra, X, allowed, self.net.tune, RIDGE)
         targets = self.row_map.targets
         mean = (targets.mean / targets.sd) @ M[0, -targets.sd.size :]
-        expansion = self._expand(X, tuning, Moments(mean, sd))
+        expansion = self._expand(tuning, Moments(mean, sd))
         predictor = Predictor((expansion,), (np.arange(sd.size),))
         fit = SpectralFit(tuning, Moments(mean, sd), predictor)
         model = self.net.fitted(fit, self.row_map.features - self.row_map.units.width)
@@ -142,12 +142,13 @@ class SummedNuisances:
         least = np.finfo(np.float64).eps * (raw**2).sum(axis=0)
         return np.asarray(np.sqrt(np.maximum(energy, least)))
 
-    def _expand(self, X: FloatArray, tuning: Tuning, target: Moments) -> FeatureExpansion:
+    def _expand(self, tuning: Tuning, target: Moments) -> FeatureExpansion:
+        """Return the outputs as a function, from their coordinates."""
         maps = np.empty((self.row_map.features + 1, tuning.time.size))
-        for k, j, stopped in tuning.groups():
+        for j, k in enumerate(tuning.spectrum_of):
             spectrum = self.spectra[k]
-            left = 1.0 / (1.0 + np.multiply.outer(spectrum.w, stopped.time))
-            maps[:, j] = target.sd[j] * spectrum.fitted(X[..., j], left)
+            share = 1.0 - RIDGE.residual(spectrum.w * tuning.time[j])
+            maps[:, j] = target.sd[j] * (spectrum.J[:, 1:] @ (share * tuning.coordinates[j]))
         return FeatureExpansion(self.row_map.units, maps[:-1], target.mean + maps[-1])
 
 

@@ -80,14 +80,6 @@ class SummedSpectrum:
                 out[k, : len(self.J), j] += self.J @ solved
         return out
 
-    def fitted(self, X: FloatArray, left: FloatArray) -> FloatArray:
-        """Return the coefficients (m + 1, c) of features and intercept that columns are fitted by.
-
-        Without the mean of the columns, which belongs to the direction of the intercept.
-        """
-        T = self._products(X).sum(axis=0)[1:]
-        return np.asarray(self.J[:, 1:] @ ((1.0 - left) * T))
-
     def _products(self, X: FloatArray) -> FloatArray:
         """Return the inner products (K, k + 1, c) of the directions with columns, by fold."""
         m = len(self.J)
