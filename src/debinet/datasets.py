@@ -1,7 +1,6 @@
 """Data sets: simulated designs with known coefficients, and tables of published studies."""
 
 from debinet.data.designs import (
-    Simulated,
     make_ccddhnr2018,
     make_enrolment,
     make_oblique,
@@ -13,17 +12,42 @@ from debinet.data.designs import (
     make_table4,
     make_waves,
 )
+from debinet.data.shared_designs import (
+    make_friedman,
+    make_multi,
+    make_shared_functions,
+    make_single_index,
+    make_steps,
+)
+from debinet.data.simulated import Simulated
 from debinet.data.studies import fetch_401k, fetch_credit_default
+from debinet.data.unusual_designs import (
+    make_binary_treatment,
+    make_chirp,
+    make_heavy_tails,
+    make_mixed_controls,
+    make_radial,
+)
 
 __all__ = [
     "Simulated",
     "fetch_401k",
     "fetch_credit_default",
+    "make_binary_treatment",
     "make_ccddhnr2018",
+    "make_chirp",
     "make_enrolment",
+    "make_friedman",
+    "make_heavy_tails",
+    "make_mixed_controls",
+    "make_multi",
     "make_oblique",
+    "make_radial",
+    "make_shared_functions",
+    "make_single_index",
     "make_smooth_nonlinear",
     "make_sparse_linear",
+    "make_steps",
     "make_survey",
     "make_table1",
     "make_table2",

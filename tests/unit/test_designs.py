@@ -1,9 +1,12 @@
-"""Simulated data: shapes, names, seeds and the equations."""
+"""Simulated data: shapes, names, seeds, the equations and the ideal standard errors."""
+
+import pickle
 
 import numpy as np
 import pytest
 
 import debinet as dn
+from debinet.data.simulated import Simulated
 
 
 @pytest.mark.parametrize(
@@ -14,6 +17,16 @@ import debinet as dn
         (dn.datasets.make_survey, 2),
         (dn.datasets.make_ccddhnr2018, 1),
         (dn.datasets.make_table1, 1),
+        (dn.datasets.make_shared_functions, 1),
+        (dn.datasets.make_single_index, 1),
+        (dn.datasets.make_multi, 3),
+        (dn.datasets.make_steps, 1),
+        (dn.datasets.make_friedman, 1),
+        (dn.datasets.make_mixed_controls, 2),
+        (dn.datasets.make_binary_treatment, 1),
+        (dn.datasets.make_heavy_tails, 1),
+        (dn.datasets.make_radial, 1),
+        (dn.datasets.make_chirp, 1),
     ],
 )
 def test_designs_are_seeded_and_named(make, q):
@@ -40,3 +53,127 @@ def test_table2_follows_its_equation():
     X, y, truth = dn.datasets.make_table2(n=200, p=20, k=5, random_state=0)
     assert truth.sum() == 5
     assert (y - X.to_numpy() @ truth.to_numpy()).std() == pytest.approx(1, abs=0.2)
+
+
+# E(D|Z), f(Z) and the standard deviation of e, from the columns of Z.
+
+
+def shared_functions(z):
+    g = 0.8 * (np.sin(2 * z[1]) + abs(z[2]) + z[3] * z[4])
+    return [g], 1.5 * g, 1
+
+
+def single_index(z):
+    u = sum(z[j] for j in range(1, 7)) / 6**0.5
+    s = np.sin(2 * u) + u**2 / 2
+    return [s], 2 * s, 1
+
+
+def multi(z):
+    a, b, c, d = np.sin(2 * z[1]), z[2] * z[3] / 2, abs(z[4]), z[6] ** 2 / 2
+    return [a + b, c + np.cos(2 * z[5]), d - np.tanh(2 * z[1])], a + b + c + d, 1
+
+
+def steps(z):
+    s = 1.5 * (z[1] > 0) + 1.5 * ((z[2] > 0.5) & (z[3] < 0)) - (z[4] > 1).astype(int)
+    return [s], 1.5 * s + (z[5] > 0), 1
+
+
+def friedman(z):
+    part = 10 * np.sin(np.pi * z[1] * z[2]) + 20 * (z[3] - 0.5) ** 2
+    return [part / 4], part + 10 * z[4] + 5 * z[5], 2
+
+
+def mixed_controls(z):
+    a, both = ((z[2] - 48) / 18) ** 2, z[4] * z[7]
+    first, second = np.log(z[1]) + a / 2, z[3] ** 0.5 + both - a / 2
+    return [first, second], np.log(z[1]) + a + z[3] ** 0.5 + both - z[5] / 2, 1
+
+
+def binary_treatment(z):
+    s = np.sin(2 * z[1]) + abs(z[2]) - 0.8 + z[3] * z[4] / 2
+    return [1 / (1 + np.exp(-1.2 * s))], 1.5 * s, 1
+
+
+def heavy_tails(z):
+    s = 0.7 * (np.sin(2 * z[1]) + abs(z[2]) + z[3] * z[4] / 2)
+    return [s], s, 0.5 + abs(z[1])
+
+
+def radial(z):
+    r = (z[1] ** 2 + z[2] ** 2 + z[3] ** 2) ** 0.5
+    return [r], 1.5 * r, 1
+
+
+def chirp(z):
+    s = (1 + z[2]) * np.sin(np.pi * (1 + z[1]) ** 2)
+    return [s + z[3]], 1.5 * s - z[3], 1
+
+
+@pytest.mark.parametrize(
+    "equations",
+    [
+        shared_functions,
+        single_index,
+        multi,
+        steps,
+        friedman,
+        mixed_controls,
+        binary_treatment,
+        heavy_tails,
+        radial,
+        chirp,
+    ],
+)
+def test_designs_follow_their_equations(equations):
+    sample = getattr(dn.datasets, f"make_{equations.__name__}")(n=4000, random_state=0)
+    X, y, truth = sample
+    D = X[list(truth.index)].to_numpy()
+    z = {int(name[1:]): X[name].to_numpy() for name in X.columns if name[0] == "z"}
+    m_D, f, sd = equations(z)
+    v = D - np.column_stack(m_D)
+    np.testing.assert_allclose(v, sample.noise.v, atol=1e-12)
+    e = (y - D @ truth.to_numpy() - f) / sd
+    # Half of the values of a variable with mean 0 lie on each side: one standard error is 0.008.
+    assert (e > 0).mean() == pytest.approx(0.5, abs=0.04)
+    if equations is not heavy_tails:  # its fourth moment, which tells the error of sd, is infinite
+        assert e.std() == pytest.approx(1, abs=0.05)
+    for column in v.T:
+        assert abs(np.corrcoef(column, e)[0, 1]) < 0.08  # five standard errors
+        assert abs(column.mean()) < 5 * column.std() / 4000**0.5
+
+
+# Ideal standard errors
+
+
+def test_ideal_errors_are_those_of_least_squares_on_the_noise():
+    """With independent noise of variance 1 in y and in D: 1 / sqrt(n)."""
+    sample = dn.datasets.make_shared_functions(n=40_000, random_state=0)
+    assert sample.ideal["d1"] * 200 == pytest.approx(1, abs=0.02)  # five standard errors
+    sample = dn.datasets.make_friedman(n=40_000, random_state=0)
+    assert sample.ideal["d1"] * 200 == pytest.approx(2, abs=0.04)
+
+
+def test_ideal_errors_are_the_errors_of_the_oracle():
+    draws = [dn.datasets.make_heavy_tails(n=50, random_state=k) for k in range(400)]
+    v = [sample.noise.v[:, 0] for sample in draws]
+    e = [
+        sample.y.to_numpy() - sample.truth["d1"] * sample.X["d1"].to_numpy() - heavy_tails_f(sample)
+        for sample in draws
+    ]
+    ratio = np.array([a @ b / (a @ a) / s.ideal["d1"] for a, b, s in zip(v, e, draws, strict=True)])
+    assert np.mean(abs(ratio) < 1.96) == pytest.approx(0.95, abs=0.044)  # four standard errors
+
+
+def heavy_tails_f(sample):
+    return heavy_tails({j: sample.X[f"z{j}"].to_numpy() for j in range(1, 5)})[1]
+
+
+def test_a_sample_unpacks_to_three_and_keeps_its_noise():
+    sample = dn.datasets.make_multi(n=30, random_state=0)
+    X, y, truth = sample
+    copied = pickle.loads(pickle.dumps(sample))
+    assert (copied.ideal == sample.ideal).all()
+    assert list(sample.ideal.index) == ["d1", "d2", "d3"]
+    assert Simulated(X, y, truth).ideal.isna().all()
+    assert dn.datasets.make_table2(n=20, p=20, k=3).ideal.isna().all()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,25 +11,8 @@ from scipy.special import expit, ndtr, ndtri
 
 from debinet._random import RandomState, named_generator, root_seed
 from debinet.data.options import one_of
+from debinet.data.simulated import Noise, Simulated, autoregressive, columns_of_noise, simulated
 from debinet.protocols import FloatArray
-
-
-class Simulated(NamedTuple):
-    """A data set with known coefficients.
-
-    Attributes
-    ----------
-    X : DataFrame of shape (n, p)
-        Features; the treatments come first.
-    y : Series of length n
-        Outcome.
-    truth : Series
-        True coefficients by the names of the treatments.
-    """
-
-    X: pd.DataFrame
-    y: pd.Series
-    truth: pd.Series
 
 
 def make_sparse_linear(
@@ -55,11 +37,12 @@ def make_sparse_linear(
         Seed.
     """
     rng = named_generator(root_seed(random_state), "sparse linear")
-    Z = _autoregressive(rng, n, p, 0.5)
+    Z = autoregressive(rng, n, p, 0.5)
     fading = 1.0 / np.arange(1, p + 1) ** 2
-    D = np.column_stack([Z @ np.roll(fading, j) + rng.normal(size=n) for j in range(len(effects))])
+    v = columns_of_noise(rng, n, len(effects))
+    D = np.column_stack([Z @ np.roll(fading, j) for j in range(len(effects))]) + v
     y = D @ np.asarray(effects) + Z @ fading + rng.normal(size=n)
-    return _simulated(D, Z, y, effects)
+    return simulated(D, Z, y, effects, Noise(v))
 
 
 def make_smooth_nonlinear(
@@ -86,9 +69,10 @@ def make_smooth_nonlinear(
     Z = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, p))
     wave, product, kink = np.sin(2 * Z[:, 0]), Z[:, 1] * Z[:, 2] / 2, np.abs(Z[:, 1])
     shapes = [wave + product, kink + np.cos(Z[:, 2])]
-    D = np.column_stack([shapes[j % 2] + rng.normal(size=n) for j in range(len(effects))])
+    v = columns_of_noise(rng, n, len(effects))
+    D = np.column_stack([shapes[j % 2] for j in range(len(effects))]) + v
     y = D @ np.asarray(effects) + wave + kink + product + rng.normal(size=n)
-    return _simulated(D, Z, y, effects)
+    return simulated(D, Z, y, effects, Noise(v))
 
 
 def make_waves(
@@ -112,9 +96,10 @@ def make_waves(
     rng = named_generator(root_seed(random_state), "waves")
     Z = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, 4))
     wave, kink, product = np.sin(2 * Z[:, 0]), np.abs(Z[:, 1]), Z[:, 2] * Z[:, 3] / 2
-    D = (wave + kink + product + rng.normal(size=n))[:, None]
+    v = rng.normal(size=(n, 1))
+    D = (wave + kink + product)[:, None] + v
     y = effect * D[:, 0] + wave + kink - product + rng.normal(size=n)
-    return _simulated(D, Z, y, (effect,))
+    return simulated(D, Z, y, (effect,), Noise(v))
 
 
 def make_oblique(
@@ -134,12 +119,13 @@ def make_oblique(
         As in `make_waves`.
     """
     rng = named_generator(root_seed(random_state), "oblique")
-    Z = _autoregressive(rng, n, 5, 0.3)
+    Z = autoregressive(rng, n, 5, 0.3)
     wave, kink = np.sin(Z[:, 0] + Z[:, 1]), np.abs(Z[:, 2] - Z[:, 3])
     product = Z[:, 1] * Z[:, 4] / 2
-    D = (wave + kink / 2 + product + rng.normal(size=n))[:, None]
+    v = rng.normal(size=(n, 1))
+    D = (wave + kink / 2 + product)[:, None] + v
     y = effect * D[:, 0] + wave + kink + product + rng.normal(size=n)
-    return _simulated(D, Z, y, (effect,))
+    return simulated(D, Z, y, (effect,), Noise(v))
 
 
 def make_survey(
@@ -163,9 +149,10 @@ def make_survey(
     rng = named_generator(root_seed(random_state), "survey")
     Z = rng.integers(0, 2, size=(n, 4)).astype(np.float64)
     on_D, on_y = np.array([1.0, -1.0, 0.0, 0.5]), np.array([1.0, 0.0, 1.0, -0.5])
-    D = np.column_stack([Z @ np.roll(on_D, j) + rng.normal(size=n) for j in range(len(effects))])
+    v = columns_of_noise(rng, n, len(effects))
+    D = np.column_stack([Z @ np.roll(on_D, j) for j in range(len(effects))]) + v
     y = D @ np.asarray(effects) + Z @ on_y + rng.normal(size=n)
-    return _simulated(D, Z, y, effects)
+    return simulated(D, Z, y, effects, Noise(v))
 
 
 def make_enrolment(
@@ -188,7 +175,7 @@ def make_enrolment(
     chance = expit(1.2 * Z[:, 0] - np.abs(Z[:, 1]) + 0.8)
     D = (rng.random(n) < chance).astype(np.float64)[:, None]
     y = effect * D[:, 0] + Z[:, 0] + np.abs(Z[:, 1]) + Z[:, 2] / 2 + rng.normal(size=n)
-    return _simulated(D, Z, y, (effect,))
+    return simulated(D, Z, y, (effect,), Noise(D - chance[:, None]))
 
 
 def make_ccddhnr2018(
@@ -207,10 +194,11 @@ def make_ccddhnr2018(
         As in `make_waves`.
     """
     rng = named_generator(root_seed(random_state), "ccddhnr2018")
-    Z = _autoregressive(rng, n, p, 0.7)
-    D = Z[:, [0]] + 0.25 * expit(Z[:, [2]]) + rng.normal(size=(n, 1))
+    Z = autoregressive(rng, n, p, 0.7)
+    v = rng.normal(size=(n, 1))
+    D = Z[:, [0]] + 0.25 * expit(Z[:, [2]]) + v
     y = effect * D[:, 0] + expit(Z[:, 0]) + 0.25 * Z[:, 2] + rng.normal(size=n)
-    return _simulated(D, Z, y, (effect,))
+    return simulated(D, Z, y, (effect,), Noise(v))
 
 
 def make_table1(n: int = 10_000, *, random_state: RandomState = None) -> Simulated:
@@ -225,9 +213,10 @@ def make_table1(n: int = 10_000, *, random_state: RandomState = None) -> Simulat
     """
     rng = named_generator(root_seed(random_state), "table 1")
     Z = rng.normal(size=(n, 10))
-    D = 50 * np.sin(Z).sum(axis=1, keepdims=True) + rng.normal(size=(n, 1))
+    v = rng.normal(size=(n, 1))
+    D = 50 * np.sin(Z).sum(axis=1, keepdims=True) + v
     y = D[:, 0] + np.cosh(Z).sum(axis=1) + rng.normal(size=n)
-    return _simulated(D, Z, y, (1.0,))
+    return simulated(D, Z, y, (1.0,), Noise(v))
 
 
 def make_table2(
@@ -250,7 +239,7 @@ def make_table2(
     names = [f"x{j}" for j in range(p)]
     truth = pd.Series((np.arange(p) < k).astype(float), index=names, name="truth")
     y = pd.Series(X[:, :k].sum(axis=1) + rng.normal(size=n), name="y")
-    return Simulated(pd.DataFrame(X, columns=names), y, truth)
+    return Simulated(pd.DataFrame(X, columns=names), y, truth, Noise(X))
 
 
 def make_table4(
@@ -277,9 +266,10 @@ def make_table4(
     one_of("inputs", inputs, TABLE4_INPUTS, "The default is 'folded'.")
     T = TABLE4_INPUTS[inputs](rng, n)
     D = np.sin(T[:, 0]) + np.log1p(T[:, 1]) + 1 / (1 + T[:, 2]) + np.maximum(0, T[:, 3])
-    D = (D + T[:, 4] ** 2 + rng.normal(size=n))[:, None]
+    v = rng.normal(size=(n, 1))
+    D = (D + T[:, 4] ** 2)[:, None] + v
     y = D[:, 0] + np.cosh(T[:, 0]) + T[:, 1] + T[:, 2] * T[:, 3] + rng.normal(size=n)
-    return _simulated(D, T, y, (1.0,))
+    return simulated(D, T, y, (1.0,), Noise(v))
 
 
 def _folded(rng: np.random.Generator, n: int) -> FloatArray:
@@ -302,17 +292,3 @@ TABLE4_INPUTS: dict[str, Callable[[np.random.Generator, int], FloatArray]] = {
     "half-normal": lambda rng, n: np.abs(rng.normal(size=(n, 5))),
     "uniform": lambda rng, n: rng.uniform(0, 3, size=(n, 5)),
 }
-
-
-def _autoregressive(rng: np.random.Generator, n: int, p: int, correlation: float) -> FloatArray:
-    lags = np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
-    return rng.normal(size=(n, p)) @ np.linalg.cholesky(correlation**lags).T
-
-
-def _simulated(
-    D: FloatArray, Z: FloatArray, y: FloatArray, effects: tuple[float, ...]
-) -> Simulated:
-    treatments = [f"d{j + 1}" for j in range(D.shape[1])]
-    controls = [f"z{j + 1}" for j in range(Z.shape[1])]
-    X = pd.DataFrame(np.hstack([D, Z]), columns=treatments + controls)
-    return Simulated(X, pd.Series(y, name="y"), pd.Series(effects, index=treatments, name="truth"))

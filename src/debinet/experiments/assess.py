@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from debinet.data.designs import Simulated
+from debinet.data.simulated import Simulated
 from debinet.experiments.plan import Values
 from debinet.inference.result import Inference
 from debinet.protocols import FloatArray

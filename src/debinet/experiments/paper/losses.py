@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from debinet.data.designs import Simulated, make_table1, make_table4
+from debinet.data.designs import make_table1, make_table4
+from debinet.data.simulated import Simulated
 from debinet.experiments.paper.drawing import Drawing
 from debinet.experiments.plan import Design, Experiment, Method, Values
 from debinet.experiments.results import Results, by_word
