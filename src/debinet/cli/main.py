@@ -7,6 +7,7 @@ import sys
 import click
 
 from debinet import __version__
+from debinet.cli.dashboard import dashboard_command
 from debinet.cli.demo import demo_command
 from debinet.cli.experiments import reproduce_command, simulate_command
 from debinet.cli.fit import fit_command
@@ -32,6 +33,7 @@ cli.add_command(predict_command)
 cli.add_command(trust_command)
 cli.add_command(reproduce_command)
 cli.add_command(simulate_command)
+cli.add_command(dashboard_command)
 
 
 def main() -> None:

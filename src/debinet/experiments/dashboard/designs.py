@@ -1,0 +1,60 @@
+"""The simulated designs of the dashboard, and what each may be used for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from debinet import datasets
+from debinet.data.simulated import Noise, Simulated
+
+Use = Literal["tuning", "held aside", "neither"]
+SIZES = (250, 500, 1000, 5000, 20_000)
+_TABLE2_TREATMENTS = 5
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data of a design come from.
+
+    Attributes
+    ----------
+    make : callable
+        `make(n=n, random_state=seed)` returns a `Simulated`.
+    use : "tuning", "held aside" or "neither"
+        Whether options may be chosen on it (docs/decisions/0021).
+    """
+
+    make: Callable[..., Simulated]
+    use: Use = "held aside"
+
+
+def draw_table2(n: int, *, random_state: Any) -> Simulated:
+    """Draw from Table 2's design with 100 features, 10 active; the first 5 are the treatments."""
+    X, y, truth = datasets.make_table2(n, p=100, k=10, random_state=random_state)
+    known = truth.iloc[:_TABLE2_TREATMENTS]
+    return Simulated(X, y, known, Noise(X[known.index].to_numpy()))
+
+
+DESIGNS: dict[str, Source] = {
+    "shared_functions": Source(datasets.make_shared_functions, "tuning"),
+    "single_index": Source(datasets.make_single_index, "tuning"),
+    "smooth_nonlinear": Source(datasets.make_smooth_nonlinear, "tuning"),
+    "mixed_controls": Source(datasets.make_mixed_controls, "tuning"),
+    "sparse_linear": Source(datasets.make_sparse_linear, "tuning"),
+    "ccddhnr2018": Source(datasets.make_ccddhnr2018, "tuning"),
+    "table1": Source(datasets.make_table1, "tuning"),
+    "multi": Source(datasets.make_multi),
+    "steps": Source(datasets.make_steps),
+    "friedman": Source(datasets.make_friedman),
+    "binary_treatment": Source(datasets.make_binary_treatment),
+    "heavy_tails": Source(datasets.make_heavy_tails),
+    "radial": Source(datasets.make_radial),
+    "chirp": Source(datasets.make_chirp),
+    "waves": Source(datasets.make_waves),
+    "oblique": Source(datasets.make_oblique),
+    "survey": Source(datasets.make_survey, "neither"),
+    "enrolment": Source(datasets.make_enrolment, "neither"),
+    "table2": Source(draw_table2, "neither"),
+}
