@@ -96,7 +96,7 @@ METHODS: dict[str, Competitor] = {
     "doubleml-forest": _doubleml("random forest", peers.forest, _SLOW),
     "doubleml-lightgbm": _doubleml("LightGBM", peers.lightgbm, package="lightgbm"),
     "doubleml-lasso": _doubleml("LassoCV", peers.lasso),
-    "doubleml-mlp": _doubleml("MLPRegressor of scikit-learn", peers.mlp, _SLOW),
+    "doubleml-mlp": _doubleml("MLPRegressor of scikit-learn", peers.mlp),
     "econml": Competitor("EconML, LinearDML, its defaults", peers.fit_econml, _SLOW, ("econml",)),
     "least-squares": Competitor("least squares of y on D and Z, HC3", peers.fit_least_squares),
 }

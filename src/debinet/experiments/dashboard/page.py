@@ -181,7 +181,7 @@ def _design_part(design: str, summary: pd.DataFrame, lost: dict[tuple[str, int],
 def _use(design: str) -> str:
     texts = {
         "tuning": "For tuning: options may have been chosen on this design.",
-        "held aside": "Held aside: no option was chosen on this design.",
+        "held aside": "Held aside: options are not to be chosen on this design.",
         "neither": "An example, or the paper's: neither for tuning nor held aside.",
     }
     return texts[DESIGNS[design].use]
