@@ -15,7 +15,8 @@ import numpy as np
 from debinet.learners.spectral.full import FullSpectrum, decompose, leave_one_out
 from debinet.learners.spectral.spectrum import RIDGE, Projected, Stopped
 from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
-from debinet.learners.wide.kernels import Architecture, Forward, forward, pull_back
+from debinet.learners.wide.kernel_gradient import Forward, forward, pull_back
+from debinet.learners.wide.kernels import Architecture
 from debinet.protocols import FloatArray, IntArray
 
 _TINY = np.finfo(np.float64).tiny
@@ -36,7 +37,7 @@ class ScaleProblem:
     groups : IntArray of shape (p,)
         Which scale each feature has, counted from 0.
     architecture : Architecture
-        With a rectifier.
+        One whose gradient is known.
     """
 
     Z: FloatArray
@@ -95,6 +96,10 @@ class ScalePoint:
     time: FloatArray
     energy: FloatArray
     left: FloatArray
+
+    def scales(self) -> tuple[FloatArray, float]:
+        """Return the scales (p,) of the features, and the skip weight."""
+        return np.exp(self.theta[:-1])[self.problem.groups], float(np.exp(self.theta[-1]))
 
     def gradient(self) -> FloatArray:
         """Return the derivatives by the logarithms of scales and skip weight."""

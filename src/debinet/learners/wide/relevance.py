@@ -2,13 +2,15 @@
 
 Features z_j become `s_j z_j`. The logarithms of the scales, and of the skip weight, minimize the
 criterion of `likelihood` plus a weak prior, by L-BFGS from equal scales. Where the search ends,
-the scales of a pair of features that it missed are raised, and the search continues. Scales are
-used if they predict better: the likelihood alone can be misled by a few outliers.
+the scales of a pair of features that it missed are raised, and the search continues. For smooth
+networks the axes may then be rotated (`rotation`). Scales are used if they predict better: the
+likelihood alone can be misled by a few outliers.
 """
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -17,15 +19,17 @@ from threadpoolctl import ThreadpoolController
 
 from debinet._random import named_generator
 from debinet.data.free_memory import require_free
-from debinet.learners.wide.kernels import Architecture, require_rectifier
+from debinet.learners.wide.kernel_gradient import require_gradient
+from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, centred, evaluate
+from debinet.learners.wide.rotation import rotate_inputs
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
-# Numbers of rows used first, and at most: a step costs their number to the third power.
-_FEW, _MOST = 500, 1000
-_STEPS = 28
-# If more rows follow, fewer steps are taken on the first ones, and a few on all.
-_FIRST_STEPS, _LAST_STEPS = 20, 6
+# Rows used first, for rectifiers and for smooth networks, and at most: a step costs their number
+# to the third power. Then steps on the first rows, and on more, if there are more.
+_FEW, _MOST = (500, 300), 1000
+_STEPS = (28, 28)
+_LAST_STEPS = 6
 # A search ends when a step raises twice the log-likelihood by less than this.
 _ENOUGH = 0.01
 # Logarithms of scales have a normal prior with this standard deviation, and bounds.
@@ -45,9 +49,26 @@ _CROWDED = 1 / 3
 _WORTH = 1.0
 
 
+@dataclass(frozen=True)
+class Relevance:
+    """What was learned about the inputs.
+
+    Attributes
+    ----------
+    matrix : FloatArray of shape (p, p), optional
+        Standardized features times this are what the network sees; None if nothing was worth
+        learning. Diagonal unless the axes were rotated.
+    skip : float, optional
+        Weight of the linear part, for smooth networks.
+    """
+
+    matrix: FloatArray | None = None
+    skip: float | None = None
+
+
 def learn_relevance(
     Z: FloatArray, M: FloatArray, root_weight: FloatArray, architecture: Architecture
-) -> FloatArray:
+) -> Relevance:
     """Learn one scale per feature, or per block of one-hot columns, for all targets together.
 
     Parameters
@@ -59,40 +80,53 @@ def learn_relevance(
     root_weight : FloatArray of shape (n,)
         Square roots of positive weights.
     architecture : Architecture
-
-    Returns
-    -------
-    FloatArray of shape (p,)
-        Scales of the features; ones if nothing was worth learning.
     """
-    require_rectifier(architecture)
-    nothing = np.ones(Z.shape[1])
+    require_gradient(architecture)
     root = root_weight[:, None]
     targets = root * without_tails(M / root)
     problem = ScaleProblem(Z, targets, root_weight, one_hot_blocks(Z), architecture)
     most = min(len(Z), _MOST)
     if problem.size - 1 > _CROWDED * most:
-        return nothing
+        return Relevance()
     require_free(
         bytes_to_learn(most, architecture.depth),
         "to learn the relevance of features",
         "Use relevance='equal', or fewer rows.",
     )
     order = named_generator(0, "relevance").permutation(len(Z))
-    start = np.zeros(problem.size)
-    if len(Z) > _FEW:
-        first = _search(problem.of(np.sort(order[:_FEW])), start, _FIRST_STEPS)
+    smooth = architecture.activation == "erf"
+    few = np.sort(order[: _FEW[smooth]])
+    found = _search(problem.of(few), np.zeros(problem.size), _STEPS[smooth])
+    if not _worth_using(found, centred(M[few], root_weight[few])):
+        return _common_scale(problem.of(few)) if smooth else Relevance()
+    matrix, scales = np.eye(Z.shape[1]), found
+    if smooth:
+        turned = rotate_inputs(found)
+        again = _minimize(turned.problem, turned.start, _STEPS[smooth])
+        if _penalized(again) < _penalized(found) - turned.price:
+            matrix, scales = turned.matrix, again
+            problem = replace(problem, Z=Z @ matrix, groups=again.problem.groups)
+    if len(Z) > len(few):
         rows = np.sort(order[:most])
-        found = _search(problem.of(rows), first.theta, _LAST_STEPS)
-    else:
-        rows = np.arange(len(Z))
-        found = _search(problem.of(rows), start, _STEPS)
-    given = centred(M[rows], root_weight[rows])
-    errors = found.heldout_errors(given) / evaluate(start, found.problem).heldout_errors(given)
-    gain = -0.5 * len(rows) * float(np.log(errors).sum())
-    if not gain > _WORTH * problem.size:
-        return nothing
-    return np.asarray(np.exp(found.theta[:-1])[problem.groups])
+        scales = _minimize(problem.of(rows), scales.theta, _LAST_STEPS)
+    scale, skip = scales.scales()
+    return Relevance(matrix * scale, skip if smooth else None)
+
+
+def _worth_using(found: ScalePoint, M: FloatArray) -> bool:
+    """Whether scales predict the weighted targets M (n, m) of their rows better than equal ones."""
+    start = evaluate(np.zeros_like(found.theta), found.problem)
+    errors = found.heldout_errors(M) / start.heldout_errors(M)
+    gain = -0.5 * len(M) * float(np.log(errors).sum())
+    return gain > _WORTH * found.problem.size
+
+
+def _common_scale(problem: ScaleProblem) -> Relevance:
+    """Learn one scale for all features, and the weight of the linear part."""
+    p = problem.Z.shape[1]
+    one = replace(problem, groups=np.zeros(p, dtype=np.int64))
+    scale, skip = _minimize(one, np.zeros(2), _LAST_STEPS).scales()
+    return Relevance(np.diag(scale), skip)
 
 
 def without_tails(M: FloatArray) -> FloatArray:

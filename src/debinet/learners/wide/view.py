@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 
 from debinet.data.free_memory import require_decompositions, row_chunks
-from debinet.learners.inputs import Moments, column_moments
 from debinet.learners.spectral.full import SMALL, FullSpectrum, decompose
 from debinet.learners.spectral.heldout import Outside
 from debinet.learners.spectral.prepared import OutputFit
-from debinet.learners.wide.kernels import Architecture, encode, kernel_matrices, kernel_matrix
+from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.kernels import Architecture, kernel_matrices, kernel_matrix
 from debinet.protocols import FloatArray
 
 
@@ -24,25 +24,24 @@ class KernelExpansion:
     Attributes
     ----------
     architecture : Architecture
-    moments : Moments
-        Of the columns of `Z`, the relevance of features included.
-    encoded : FloatArray of shape (n, p + 1)
+    inputs : InputMap
+    encoded : FloatArray of shape (n, r + 1)
         Training rows.
     dual : FloatArray of shape (n, m)
         Coefficients of the kernel functions at the training rows.
-    linear : FloatArray of shape (p + 1, m)
+    linear : FloatArray of shape (r + 1, m)
         Coefficients of the skip connection; the last row is the intercept.
     """
 
     architecture: Architecture
-    moments: Moments
+    inputs: InputMap
     encoded: FloatArray
     dual: FloatArray
     linear: FloatArray
 
     def predict(self, Z: FloatArray) -> FloatArray:
         """Return the outputs (r, m) for rows (r, p), a chunk of kernel at a time."""
-        encoded = encode(Z, self.moments)
+        encoded = self.inputs.encode(Z)
         out = encoded @ self.linear
         for rows in row_chunks(len(Z), len(self.encoded)):
             out[rows] += kernel_matrix(encoded[rows], self.encoded, self.architecture) @ self.dual
@@ -56,11 +55,8 @@ class KernelView:
     Attributes
     ----------
     architecture : Architecture
-    scale : FloatArray of shape (p,)
-        Relevance of the features, by which standardized ones are multiplied.
-    moments : Moments
-        Of the columns of `Z`, the relevance of features included.
-    encoded : FloatArray of shape (n, p + 1)
+    inputs : InputMap
+    encoded : FloatArray of shape (n, r + 1)
         The rows as the network sees them.
     root_weight : FloatArray of shape (n,)
         Square roots of their weights.
@@ -69,15 +65,14 @@ class KernelView:
     """
 
     architecture: Architecture
-    scale: FloatArray
-    moments: Moments
+    inputs: InputMap
     encoded: FloatArray
     root_weight: FloatArray
     spectra: tuple[FullSpectrum, ...]
 
     def outside(self, spectrum: FullSpectrum, Z: FloatArray) -> Outside:
         """Return further rows (n0, p) in the coordinates of a spectrum."""
-        encoded = encode(Z, self.moments)
+        encoded = self.inputs.encode(Z)
         kernel = kernel_matrix(self.encoded, encoded, self.architecture, spectrum.skip)
         kernel *= self.root_weight[:, None]
         level = np.full((1, len(Z)), 1.0 / np.linalg.norm(self.root_weight))
@@ -100,7 +95,7 @@ class KernelView:
         linear[-1] = [
             fit.mean - float(fit.spectrum.AC[:, 0] @ a[:, j]) / length for j, fit in enumerate(fits)
         ]
-        return KernelExpansion(self.architecture, self.moments, self.encoded, dual, linear)
+        return KernelExpansion(self.architecture, self.inputs, self.encoded, dual, linear)
 
 
 def view_rows(
@@ -108,9 +103,9 @@ def view_rows(
     weight: FloatArray,
     architecture: Architecture,
     skips: tuple[float, ...],
-    scale: FloatArray,
+    inputs: InputMap,
 ) -> KernelView:
-    """Standardize, build the kernel, decompose it: once for every skip weight.
+    """Encode, build the kernel, decompose it: once for every skip weight.
 
     Parameters
     ----------
@@ -120,17 +115,14 @@ def view_rows(
     architecture : Architecture
     skips : tuple of float
         Weights of the linear part to prepare for.
-    scale : FloatArray of shape (p,)
-        Relevance of the features, by which standardized ones are multiplied.
+    inputs : InputMap
     """
-    moments = column_moments(Z, weight)
-    moments = Moments(moments.mean, moments.sd / scale)
-    encoded, root = encode(Z, moments), np.sqrt(weight)
+    encoded, root = inputs.encode(Z), np.sqrt(weight)
     kernels = kernel_matrices(encoded, encoded, architecture, skips)
     spectra = tuple(
         decompose(kernel, root, skip) for kernel, skip in zip(kernels, skips, strict=True)
     )
-    return KernelView(architecture, scale, moments, encoded, root, spectra)
+    return KernelView(architecture, inputs, encoded, root, spectra)
 
 
 def bytes_needed(n: int, decompositions: int) -> int:

@@ -13,8 +13,10 @@ from debinet.learners.spectral.learner import SpectralLearner
 from debinet.learners.spectral.prepared import SpectralFit
 from debinet.learners.spectral.spectrum import FILTERS, SpectralFilter
 from debinet.learners.spectral.tuning import CRITERIA
-from debinet.learners.wide.kernels import RECTIFIERS, Architecture
-from debinet.learners.wide.relevance import learn_relevance
+from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.kernel_gradient import has_gradient
+from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.relevance import Relevance, learn_relevance
 from debinet.learners.wide.view import KernelView, require_memory, view_rows
 from debinet.protocols import Diagnostics, FloatArray
 
@@ -136,25 +138,31 @@ class WideNet(SpectralLearner):
     def _decompose(
         self, Z: FloatArray, M: FloatArray, weight: FloatArray
     ) -> tuple[KernelView, ...]:
-        scales = self._learn(Z, M, weight) if self._learns(*Z.shape) else np.ones((Z.shape[1], 1))
-        architecture, skips = self.architecture, self.skip_weights()
-        require_memory(len(Z), len(skips) * scales.shape[1])
-        return tuple(view_rows(Z, weight, architecture, skips, scale) for scale in scales.T)
+        moments = column_moments(Z, weight)
+        found = [Relevance()]
+        if self._learns(*Z.shape):
+            found = self._learn(moments.standardize(Z), M, weight)
+        plans = [(InputMap(moments, one.matrix), self._skips(one)) for one in found]
+        require_memory(len(Z), sum(len(skips) for _, skips in plans))
+        return tuple(view_rows(Z, weight, self.architecture, skips, map_) for map_, skips in plans)
 
-    def _learn(self, Z: FloatArray, M: FloatArray, weight: FloatArray) -> FloatArray:
-        """Return scales (p, 1) for all targets together, or (p, m) for each."""
+    def _skips(self, found: Relevance) -> tuple[float, ...]:
+        """Return the skip weights to decompose for: one that was learned replaces "auto"."""
+        if found.skip is not None and isinstance(self.skip, str):
+            return (found.skip,)
+        return self.skip_weights()
+
+    def _learn(self, inputs: FloatArray, M: FloatArray, weight: FloatArray) -> list[Relevance]:
+        """Learn from standardized features for all targets together, or for each."""
         root = np.sqrt(weight)
-        inputs = column_moments(Z, weight).standardize(Z)
         targets = root[:, None] * column_moments(M, weight).standardize(M)
         parts = targets.T[:, :, None] if self.relevance == "per-output" else [targets]
-        return np.column_stack(
-            [learn_relevance(inputs, part, root, self.architecture) for part in parts]
-        )
+        return [learn_relevance(inputs, part, root, self.architecture) for part in parts]
 
     def _learns(self, n: int, p: int) -> bool:
         if self.relevance != "auto":
             return self.relevance != "equal"
-        able = self.activation in RECTIFIERS and self.tune == "reml" and self.filter == "ridge"
+        able = has_gradient(self.architecture) and self.tune == "reml" and self.filter == "ridge"
         return able and n >= AUTO_ROWS and 1 < p <= AUTO_FEATURES
 
     def diagnostics(self) -> Diagnostics:
@@ -163,6 +171,6 @@ class WideNet(SpectralLearner):
 
     def _take(self, fit: SpectralFit, views: tuple[Any, ...]) -> None:
         super()._take(fit, views)
-        scales = [view.scale for view in views]
+        scales = [view.inputs.relevance for view in views]
         own = self.relevance == "per-output" and fit.tuning.time.size == len(scales)
-        self.relevance_ = np.column_stack(scales) if own else scales[0].copy()
+        self.relevance_ = np.column_stack(scales) if own else scales[0]
