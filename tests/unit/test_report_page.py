@@ -58,7 +58,7 @@ def test_a_page_that_needs_nothing_else(page):
     checker = Checker()
     checker.feed(text)
     assert checker.open == []
-    assert len(checker.images) == 4  # forest, residuals, overlap, stopping
+    assert len(checker.images) == 5  # forest, residuals, overlap, penalty, stopping
     assert all(image["alt"] for image in checker.images)
     assert all(head.get("scope") in {"row", "col"} for head in checker.heads)
     assert all(source.startswith("data:") for source in checker.sources)
