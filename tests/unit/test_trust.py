@@ -13,13 +13,18 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 
 import debinet as dn
+from debinet.data.folds import leave_one_out
+from debinet.inference.methods import WeightedRows
 from debinet.inference.overlap import EDGES, measure_overlap
+from debinet.inference.penalty_path import solve_along
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import infer
 from debinet.inference.trust import Trust, assess_trust
 from debinet.inference.trust_check import Check, graded, number
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.inference.trust_limits import LIMITS
+from debinet.learners.crossfitting import make_cross_fitter
+from debinet.learners.spectral.mixed import make_contrasts
 from debinet.learners.wide import WideNet
 
 NAMES = (
@@ -308,48 +313,48 @@ def test_the_verdict_on_bias_needs_both_sizes(good):
         assert verdicts(moved)["bias along the penalty"] == verdict
 
 
-@pytest.mark.parametrize("method", ["structured", "gls"])
 @pytest.mark.parametrize("grouped", [False, True])
-def test_the_path_is_what_fits_with_those_penalties_give(method, grouped):
-    """By hand: dense operators of ridge regression at the penalties of the fit times 0.1."""
+def test_the_path_of_gls_is_that_of_dense_matrices(grouped):
     X, y, truth = dn.datasets.make_sparse_linear(60, 4, random_state=0)
-    names, n = list(truth.index), 60
-    groups = np.arange(n) // 3 if grouped else None
-    model = dn.PartiallyLinear(names, WideNet(relevance="equal", skip=1.0), method=method)
-    result = model.fit(X, y, groups=groups).result_
+    names, net = list(truth.index), WideNet(relevance="equal", skip=1.0)
+    groups = np.arange(60) // 3 if grouped else None
+    result = dn.PartiallyLinear(names, net, method="gls").fit(X, y, groups=groups).result_
     path = result.evidence.get().path
-    np.testing.assert_array_equal(path.factor, [1.0, 0.3, 0.1])
+    assert path.factor.tolist() == ([1.0, 0.1] if grouped else [1.0, 0.3, 0.1])
     np.testing.assert_array_equal(path.coef[0], result.estimate)
     assert (path.se_difference[0] == 0).all()
-    assert (np.diff(path.se_difference, axis=0) > 0).all()
-    Z, D = X.drop(columns=names).to_numpy(), X[names].to_numpy()
-    prepared = WideNet(relevance="equal", skip=1.0).prepare(Z, np.column_stack([y, D]))
-    V, w = prepared.spectra[0].V, prepared.spectra[0].w
-
-    def projected(time):
-        return (V / (1 + w * time)) @ V.T
+    M, q = np.column_stack([y, X[names]]), len(names)
+    (spectrum,) = net.prepare(X.drop(columns=names).to_numpy(), M).spectra
+    part = spectrum.project((M - M.mean(axis=0)) / M.std(axis=0))
+    time, _ = make_contrasts(part).best_time()
 
     def gls_rows(time):
-        P = projected(time)
-        return P @ D @ np.linalg.inv(D.T @ P @ D)
+        P = (spectrum.V / (1 + spectrum.w * time)) @ spectrum.V.T
+        return P @ M[:, 1:] @ np.linalg.inv(M[:, 1:].T @ P @ M[:, 1:])
 
-    def coordinates(target):
-        return ((target - target.mean(axis=0)) / target.std(axis=0)).T @ V
+    np.testing.assert_allclose(path.coef[-1], gls_rows(time / 0.1).T @ M[:, 0], rtol=1e-8)
+    step = gls_rows(time / 0.1) - gls_rows(time)
+    terms = step * result.regressions[0].residuals[:, None]
+    if grouped:
+        terms = terms.reshape(-1, 3, q).sum(axis=1)
+    expected = np.sqrt((terms**2).sum(axis=0))
+    np.testing.assert_allclose(path.se_difference[-1], expected, rtol=1e-8)
 
-    from debinet.learners.spectral.mixed import make_contrasts
 
-    standard = (np.column_stack([y, D]) - np.r_[y.mean(), D.mean(axis=0)]) / np.column_stack(
-        [y, D]
-    ).std(axis=0)
-    time, _ = make_contrasts(prepared.spectra[0].project(standard)).best_time()
-    if method == "gls":
-        moved = gls_rows(time / 0.1).T @ y.to_numpy()
-        np.testing.assert_allclose(path.coef[-1], moved, rtol=1e-8)
-        step = gls_rows(time / 0.1) - gls_rows(time)
-        terms = step * result.regressions[0].residuals[:, None]
-        if grouped:
-            terms = terms.reshape(-1, 3, len(names)).sum(axis=1)
-        np.testing.assert_allclose(path.se_difference[-1], np.sqrt((terms**2).sum(axis=0)))
+@pytest.mark.parametrize("filter_", ["ridge", "flow"])
+def test_the_path_of_the_structured_method_solves_the_same_problem(filter_):
+    X, y, truth = dn.datasets.make_sparse_linear(60, 4, random_state=0)
+    names, net = list(truth.index), WideNet(relevance="equal", filter=filter_)
+    M, Z = np.column_stack([y, X[names]]), X.drop(columns=names).to_numpy()
+    fitter = make_cross_fitter(net, Z, M, leave_one_out(60), seed=0)
+    along = solve_along("structured", fitter, WeightedRows(None), M, (1.0, 0.1, 1e-30))
+    result = dn.PartiallyLinear(names, net).fit(X, y).result_
+    np.testing.assert_allclose(along[0].coef, result.estimate, rtol=1e-9)
+    for one in along:  # the last has penalties at the end of their paths
+        assert np.isfinite(one.influence).all()
+        np.testing.assert_allclose(one.influence.T @ M[:, 0], one.coef, rtol=1e-6)
+        np.testing.assert_allclose(one.influence.T @ M[:, 1:], np.eye(len(names)), atol=1e-6)
+    assert not np.allclose(along[1].coef, along[0].coef, rtol=1e-4)
 
 
 def test_no_path_where_the_procedure_is_not_linear():

@@ -7,6 +7,7 @@ penalty, the noise of the difference is `(A - A_factor)' diag(e^2) (A - A_factor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,6 +20,10 @@ from debinet.protocols import FloatArray, IntArray, Pilot
 
 # By how much penalties are multiplied.
 FACTORS = (0.3, 0.1)
+# The same where every factor is a considerable part of the fit: for more rows than this, and where
+# blocks of rows are held out, as each of them takes a factorization for every penalty.
+FEWER_FACTORS = (0.1,)
+MOST_ROWS = 5000
 
 
 @dataclass(frozen=True)
@@ -56,9 +61,13 @@ class PenalizedNuisances(Nuisances, Protocol):
 
 
 def solve_along(
-    method: str, nuisances: PenalizedNuisances, rows: RowAlgebra, M: FloatArray
+    method: str,
+    nuisances: PenalizedNuisances,
+    rows: RowAlgebra,
+    M: FloatArray,
+    factors: Sequence[float],
 ) -> tuple[Solved, ...]:
-    """Solve again with smaller penalties, for every one of `FACTORS`.
+    """Solve again with all penalties multiplied by each of the factors.
 
     Empty if the learner has no penalties, or there is no solution with smaller ones.
 
@@ -66,9 +75,10 @@ def solve_along(
     ----------
     method, nuisances, rows, M
         As in `solve`, of a procedure that is linear in y.
+    factors : sequence of float
     """
     found = []
-    for factor in FACTORS:
+    for factor in factors:
         other = nuisances.scaled(factor)
         if other is None:
             return ()
@@ -81,11 +91,13 @@ def solve_along(
     return tuple(found)
 
 
-def make_path(coef: FloatArray, along: tuple[Solved, ...], variance: FloatArray) -> PenaltyPath:
+def make_path(
+    coef: FloatArray, factors: Sequence[float], along: tuple[Solved, ...], variance: FloatArray
+) -> PenaltyPath:
     """Return the path, given the variances (g - 1, q) of the differences."""
     se = np.vstack([np.zeros(coef.size), np.sqrt(variance)])
     return PenaltyPath(
-        np.array([1.0, *FACTORS]), np.stack([coef, *(one.coef for one in along)]), se
+        np.array([1.0, *factors]), np.stack([coef, *(one.coef for one in along)]), se
     )
 
 

@@ -84,7 +84,7 @@ def overlap(result: Inference, evidence: TrustEvidence | None, limits: TrustLimi
     """Say for how many rows a treatment of 0 and 1 varies given the controls."""
     name = "overlap"
     if evidence is None or evidence.overlap is None:
-        return unknown(name)
+        return unknown(name, "predictions of 0/1 treatments were not kept")
     if not evidence.overlap:
         return None
     weakest_first = sorted(evidence.overlap, key=lambda one: one.effective)

@@ -13,6 +13,9 @@ from debinet.data.folds import Folds
 from debinet.exceptions import CollinearError, OptionError
 from debinet.inference.methods import MIXED, WeightedRows, solve
 from debinet.inference.penalty_path import (
+    FACTORS,
+    FEWER_FACTORS,
+    MOST_ROWS,
     PenaltyPath,
     difference_variance,
     make_path,
@@ -89,11 +92,13 @@ def _penalty_path(
     influence = regression.influence
     if fitter.folds.in_sample or influence is None:
         return None
-    along = solve_along(method, fitter, rows, data.M)
+    cheap = fitter.folds.singletons and data.n <= MOST_ROWS
+    factors = FACTORS if cheap else FEWER_FACTORS
+    along = solve_along(method, fitter, rows, data.M, factors)
     if not along:
         return None
     variance = difference_variance(influence, regression.residuals, along, data.groups)
-    return make_path(regression.coef, along, variance)
+    return make_path(regression.coef, factors, along, variance)
 
 
 def _require_identified(R_D: FloatArray, data: Dataset) -> None:
