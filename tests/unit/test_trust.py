@@ -305,7 +305,7 @@ def test_designs_too_hard_for_their_rows_are_noticed(make):
 def test_the_verdict_on_bias_needs_both_sizes(good):
     path = good.evidence.get().path
     se = float(good.se.iloc[0])
-    cases = [(3.0, 0.1, "ok"), (1.0, 2.0, "ok"), (3.0, 0.5, "look"), (6.0, 1.5, "do not trust")]
+    cases = [(3.0, 0.4, "ok"), (1.0, 2.0, "ok"), (3.0, 0.6, "look"), (6.0, 1.5, "do not trust")]
     for z, size, verdict in cases:
         coef, noise = path.coef.copy(), path.se_difference.copy()
         coef[-1], noise[-1] = coef[0] + size * se, size * se / z

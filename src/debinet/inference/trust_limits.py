@@ -76,8 +76,8 @@ class TrustLimits:
     inflation: Pair = (10.0, 1000.0)
     leftover_pvalue: float = 0.01
     leftover_correlation: float = 0.3
-    bias_z: Pair = (2.0, 4.0)
-    bias_size: Pair = (0.25, 1.0)
+    bias_z: Pair = (1.65, 4.0)
+    bias_size: Pair = (0.5, 1.0)
     agreement_heldout: Pair = (2.0, float("inf"))
     agreement_in_sample: Pair = (0.01, 0.0001)
     agreement_shrunk: float = 0.5
