@@ -138,6 +138,14 @@ class Prepared(Protocol):
 
 
 @runtime_checkable
+class PenalizedPrepared(Prepared, Protocol):
+    """A `Prepared` that can repeat its fits with other penalties."""
+
+    def scaled(self, factor: float) -> Prepared:
+        """Return the same learner with its penalties, once chosen, multiplied by a factor."""
+
+
+@runtime_checkable
 class PreparedLearner(Learner, Protocol):
     """A learner that predicts held-out rows in closed form.
 

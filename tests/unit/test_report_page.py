@@ -8,12 +8,14 @@ import shutil
 import subprocess
 from html.parser import HTMLParser
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 import debinet as dn
 from debinet.inference.reporting import write_report
+from debinet.report.trust_plots import plot_overlap, plot_penalty_path
 
 HOSTILE = "<script>document.title='pwned'</script>"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -58,7 +60,7 @@ def test_a_page_that_needs_nothing_else(page):
     checker = Checker()
     checker.feed(text)
     assert checker.open == []
-    assert len(checker.images) == 4  # forest, residuals, overlap, stopping
+    assert len(checker.images) == 5  # forest, residuals, overlap, penalty, stopping
     assert all(image["alt"] for image in checker.images)
     assert all(head.get("scope") in {"row", "col"} for head in checker.heads)
     assert all(source.startswith("data:") for source in checker.sources)
@@ -157,3 +159,29 @@ def test_in_a_browser(page, tmp_path, width):
     assert found["sorted"] == "descending"
     assert sorted(found["filtered"]) == sorted(name for name in result.names if "x1" in name)
     assert found["wide"], "the page must not scroll sideways"
+
+
+def test_pictures_of_the_trust_report(tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=["z1", "z2", HOSTILE])
+    X[HOSTILE] = (X["z1"] + rng.normal(size=120) > 0).astype(float)
+    y = X[HOSTILE] + X["z1"] + rng.normal(size=120)
+    result = dn.PartiallyLinear([HOSTILE], random_state=0).fit(X, y).result_
+    write_report(result, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "<h2>Overlap of the arms" in text
+    assert "<h2>Coefficients along the penalty" in text
+    assert HOSTILE not in text
+
+
+def test_the_penalty_path_and_overlap_are_drawn_as_given():
+    coef = pd.DataFrame({"d1": [1.0, 1.5, 3.0]}, index=[1.0, 0.3, 0.1])
+    band = pd.DataFrame({"d1": [0.0, 0.1, 0.2]}, index=coef.index)
+    (ax,) = plot_penalty_path(coef, band).axes
+    np.testing.assert_array_equal(ax.lines[-1].get_ydata(), coef["d1"])
+    assert ax.xaxis_inverted()
+    bins = pd.DataFrame({"0": [3.0, 1.0], "1": [0.0, 2.0]}, index=[0.0, 0.5])
+    (ax,) = plot_overlap({"d1": bins}).axes
+    heights = [bar.get_height() for bar in ax.patches]
+    np.testing.assert_allclose(heights, [0.0, 1.0, -0.75, -0.25])
+    plt.close("all")

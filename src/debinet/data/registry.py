@@ -23,6 +23,9 @@ CLASSES = {
     "lasso penalties": "inference.provenance:LassoPenalties",
     "deferred evidence": "inference.trust_evidence:DeferredEvidence",
     "trust evidence": "inference.trust_evidence:TrustEvidence",
+    "lasso evidence": "inference.trust_evidence:LassoEvidence",
+    "penalty path": "inference.penalty_path:PenaltyPath",
+    "overlap": "inference.overlap:Overlap",
     "stopping curve": "protocols:StoppingCurve",
     # models
     "PartiallyLinear": "models.partially_linear:PartiallyLinear",
@@ -87,6 +90,9 @@ FINITE = {
     "regression",
     "summed regression",
     "trust evidence",
+    "lasso evidence",
+    "penalty path",
+    "overlap",
     "stopping curve",
     "moments",
 }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from debinet.inference.overlap import EDGES
 from debinet.inference.summary_lines import result_title, summary_lines
 from debinet.inference.trust import Trust
 from debinet.inference.trust_evidence import TrustEvidence
@@ -96,8 +97,8 @@ def _pictures(result: Inference) -> list[Section]:
             "coefficient as the slope of a line",
         )
     ]
-    if result.evidence is not None:
-        evidence = result.evidence.get()
+    evidence = None if result.evidence is None else result.evidence.get()
+    if isinstance(evidence, TrustEvidence):
         sd = pd.Series(np.sqrt(evidence.total[1:]), index=names)
         sections.append(
             Section(
@@ -107,8 +108,39 @@ def _pictures(result: Inference) -> list[Section]:
                 "deviations",
             )
         )
+        sections += _propensities(evidence, names) + _penalty_path(evidence, names)
         sections += _stopping(evidence.stopping, [result.outcome, *names]) + _relevance(evidence)
     return sections
+
+
+def _propensities(evidence: TrustEvidence, names: list[str]) -> list[Section]:
+    from debinet.report.trust_plots import plot_overlap
+
+    if not evidence.overlap:
+        return []
+    counts = {
+        names[one.column]: pd.DataFrame({"0": one.counts[0], "1": one.counts[1]}, EDGES[:-1])
+        for one in evidence.overlap
+    }
+    caption = "Predicted probabilities of each 0/1 treatment, for rows of 1 above and of 0 below"
+    return [Section("Overlap of the arms", figure=plot_overlap(counts), caption=caption)]
+
+
+def _penalty_path(evidence: TrustEvidence, names: list[str]) -> list[Section]:
+    from debinet.report.trust_plots import plot_penalty_path
+
+    path = evidence.path
+    if path is None:
+        return []
+    figure = plot_penalty_path(
+        pd.DataFrame(path.coef, path.factor, names),
+        pd.DataFrame(path.se_difference, path.factor, names),
+    )
+    caption = (
+        "Coefficients with all penalties multiplied by a factor, and the 95 % band of the "
+        "difference that noise explains"
+    )
+    return [Section("Coefficients along the penalty", figure=figure, caption=caption)]
 
 
 def _relevance(evidence: TrustEvidence) -> list[Section]:

@@ -248,8 +248,8 @@ class Inference:
     def trust(self) -> Trust:
         """Return checks of whether the intervals can be trusted, each with advice.
 
-        After a fit with in-sample residuals, the first call fits the learner again, to at most
-        1000 rows.
+        After a fit with in-sample residuals, the first call holds all rows out, which takes about
+        as long as another fit.
         """
         return assess_trust(self)
 

@@ -6,7 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+
 from debinet.data.arrays import freeze_arrays, require
+from debinet.inference.overlap import Overlap
+from debinet.inference.penalty_path import PenaltyPath
 from debinet.protocols import FloatArray, StoppingCurve
 
 
@@ -37,6 +41,10 @@ class TrustEvidence:
         Weights of the controls, for learners that learn them.
     relevance_names : tuple of str
         Which controls.
+    path : PenaltyPath, optional
+        The coefficients along the penalty, for learners that are linear in y.
+    overlap : tuple of Overlap, optional
+        Of the treatments of zeros and ones. None if it is not known.
     """
 
     in_sample: bool
@@ -50,6 +58,8 @@ class TrustEvidence:
     stopping: StoppingCurve | None = None
     relevance: FloatArray | None = None
     relevance_names: tuple[str, ...] = ()
+    path: PenaltyPath | None = None
+    overlap: tuple[Overlap, ...] | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -69,6 +79,46 @@ class TrustEvidence:
             fits = curve.x.ndim == 2 and curve.x.shape == (len(curve.value), self.total.size)
             require(fits and curve.value.shape == curve.x.shape, "stopping")
             require(curve.chosen.shape == self.total.shape, "stopping")
+        q = self.total.size - 1
+        require(self.path is None or self.path.coef.shape[1] == q, "path")
+        known = self.overlap or ()
+        require(all(isinstance(one, Overlap) and one.column < q for one in known), "overlap")
+
+    @property
+    def shrunk(self) -> FloatArray | None:
+        """Size of residuals of rows that were trained on relative to that of others, (m,)."""
+        if self.heldout is None or self.trained is None:
+            return None
+        # A column that is predicted without error, seen or not, has not shrunk.
+        least = 1e-12 * self.total
+        return np.asarray(np.sqrt((self.trained + least) / (self.heldout + least)))
+
+
+@dataclass(frozen=True)
+class LassoEvidence:
+    """Numbers about a desparsified Lasso of p columns.
+
+    Attributes
+    ----------
+    bias : FloatArray of shape (s,)
+        Estimated bias, in standard errors, of the s coefficients that the Lasso does not set to
+        zero: what is left of its shrinkage.
+    left : FloatArray of shape (p,)
+        Share of each column's variance that its nodewise regression leaves.
+    noise : float
+        Noise level of the Lasso's own residuals.
+    unsolved : int
+        Number of nodewise regressions that did not converge.
+    """
+
+    bias: FloatArray
+    left: FloatArray
+    noise: float
+    unsolved: int = 0
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, bias="s", left="p")
+        require(self.bias.size <= self.left.size and self.noise >= 0, "evidence")
 
 
 @dataclass(eq=False)
@@ -77,15 +127,15 @@ class DeferredEvidence:
 
     Attributes
     ----------
-    source : callable or TrustEvidence
+    source : callable, TrustEvidence or LassoEvidence
         What gathers it, and then the evidence itself.
     """
 
-    source: Callable[[], TrustEvidence] | TrustEvidence
+    source: Callable[[], TrustEvidence] | TrustEvidence | LassoEvidence
 
-    def get(self) -> TrustEvidence:
+    def get(self) -> TrustEvidence | LassoEvidence:
         """Return the evidence."""
-        if not isinstance(self.source, TrustEvidence):
+        if not isinstance(self.source, (TrustEvidence, LassoEvidence)):
             self.source = self.source()  # its ingredients can be freed
         return self.source
 
@@ -96,5 +146,5 @@ class DeferredEvidence:
     @classmethod
     def from_parts(cls, parts: dict[str, Any]) -> Self:
         """Return evidence from a file."""
-        require(isinstance(parts["evidence"], TrustEvidence), "evidence")
+        require(isinstance(parts["evidence"], (TrustEvidence, LassoEvidence)), "evidence")
         return cls(parts["evidence"])

@@ -28,6 +28,7 @@ from debinet.protocols import (
     FoldLearner,
     HeldOut,
     IntArray,
+    PenalizedPrepared,
     Pilot,
     Prepared,
     PreparedLearner,
@@ -138,6 +139,12 @@ class CrossFitter:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`."""
         assert self.prepared is not None
         return self.prepared.adjoint(X, self.folds, held)
+
+    def scaled(self, factor: float) -> CrossFitter | None:
+        """Return the same with all penalties multiplied, if the learner has penalties."""
+        if not isinstance(self.prepared, PenalizedPrepared):
+            return None
+        return replace(self, prepared=self.prepared.scaled(factor))
 
     def diagnostics(self, held: CrossFitted) -> Diagnostics:
         """Return the diagnostics of the first model."""

@@ -17,12 +17,14 @@ from debinet.data.same_columns import read_same_columns
 from debinet.data.tables import require_numbers
 from debinet.desparsified.bootstrap import bootstrap
 from debinet.desparsified.bootstrapped import Bootstrapped
+from debinet.desparsified.evidence import lasso_evidence
 from debinet.desparsified.gram import gram_matrix, shuffled_folds
 from debinet.desparsified.lasso import LassoFit, initial_lasso, noise_level
 from debinet.desparsified.nodewise import Projection, nodewise_penalties, project
 from debinet.inference.provenance import LassoPenalties, Provenance
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.result import infer
+from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.protocols import FloatArray
 from debinet.selection.problem import LinearProblem, read_problem
 
@@ -141,6 +143,7 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         del gram  # as large as the covariance and the residuals of the columns
         regression = _regression(design, lasso, projection, level.sigma, level.df)
         notes, used = _notes(projection), projection.penalties
+        evidence = DeferredEvidence(lasso_evidence(design, lasso, projection, level.sigma))
         del projection
         provenance = Provenance(
             model="Desparsified Lasso",
@@ -150,7 +153,9 @@ class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             ),
             seed=seed,
         )
-        result = infer([regression], design.names, "iid", provenance, notes=notes)
+        result = infer(
+            [regression], design.names, "iid", provenance, notes=notes, evidence=evidence
+        )
         validate_data(self, X, skip_check_array=True)
         self._design, self._lasso = design, lasso
         self.result_, self.coef_ = result, result.estimate.copy()

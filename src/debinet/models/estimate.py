@@ -136,7 +136,8 @@ def _repeat(
             name="joint",
             before=before,
         )
-        parts.append(partial_out(fitter, data, options.method))
+        # The trust report is about the first repetition.
+        parts.append(partial_out(fitter, data, options.method, with_path=k == 0))
         # Two decompositions may not fit: the old one is released before the next is made.
         before = fitter.reusable()
         del fitter

@@ -8,18 +8,16 @@ import numpy as np
 
 from debinet._random import named_generator
 from debinet.data.dataset import Dataset
-from debinet.data.folds import Folds
+from debinet.data.folds import Folds, k_folds, leave_one_out
 from debinet.exceptions import DebiNetError
 from debinet.inference.leftover import correlations, dependence_sums, function_names
 from debinet.inference.methods import pooled
+from debinet.inference.overlap import Overlap, measure_overlap
 from debinet.inference.trust_evidence import TrustEvidence
-from debinet.learners.adapter import fit_learner
+from debinet.learners.crossfitting import has_closed_form, make_cross_fitter
 from debinet.learners.inputs import column_moments
 from debinet.models.partialling import Repetition
-from debinet.protocols import FloatArray, IntArray
-
-# Rows to train on or to predict for the other kind of residuals: enough for a ratio of variances.
-_MOST_ROWS = 1000
+from debinet.protocols import BoolArray, FloatArray
 
 
 def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: int) -> TrustEvidence:
@@ -27,22 +25,18 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
     own = data.M - part.joint.predictions
     weights = np.ones(len(data.M)) if data.weights is None else data.weights
     mean = np.average(data.M, axis=0, weights=weights)
-    if folds.in_sample:
-        rows, other = _unseen(data, learner, seed)
-    else:
-        rows, other = _seen(data, part, folds, seed)
+    other = _unseen(data, learner, seed) if folds.in_sample else _seen(data, part, folds)
     ours = np.average(own**2, axis=0, weights=weights)
-    # A ratio over the same rows, as few rows can have most of the variance.
-    found = None if other is None else ours * _ratio(other, own[rows])
-    coef, se = _estimate(other, None if data.weights is None else data.weights[rows])
+    theirs = None if other is None else _mean_squares(own, other, weights)
+    coef, se = _estimate(other, weights)
     root = np.sqrt(weights)
     Z = column_moments(data.Z, weights).standardize(data.Z)
     sums = dependence_sums(Z, root * part.regression.residuals, root)
     return TrustEvidence(
         in_sample=folds.in_sample,
         total=np.average((data.M - mean) ** 2, axis=0, weights=weights),
-        heldout=found if folds.in_sample else ours,
-        trained=ours if folds.in_sample else found,
+        heldout=theirs if folds.in_sample else ours,
+        trained=ours if folds.in_sample else theirs,
         other_coef=coef,
         other_se=se,
         leftover=correlations(sums, int(np.count_nonzero(weights))),
@@ -50,6 +44,8 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
         stopping=part.diagnostics.stopping,
         relevance=_relevance(part.diagnostics.relevance),
         relevance_names=data.schema.control_names,
+        path=part.path,
+        overlap=_overlap(data, own, other, weights, folds),
     )
 
 
@@ -60,45 +56,81 @@ def _relevance(found: FloatArray | None) -> FloatArray | None:
     return np.asarray(found if found.ndim == 1 else found.max(axis=1))
 
 
-def _ratio(residuals: FloatArray, others: FloatArray) -> FloatArray:
-    """Return the ratio of mean squares, 1 where both are zero."""
-    one, other = (residuals**2).mean(axis=0), (others**2).mean(axis=0)
-    return np.asarray(np.divide(one, other, out=np.ones_like(one), where=other > 0))
+def _unseen(data: Dataset, learner: Any, seed: int) -> FloatArray | None:
+    """Return residuals (n, m) of all rows that were held out; none if that is impossible.
 
-
-def _unseen(data: Dataset, learner: Any, seed: int) -> tuple[IntArray, FloatArray | None]:
-    """Return residuals of rows that a fit to other rows had not seen; none if impossible."""
-    order = named_generator(seed, "halves").permutation(len(data.M))
-    size = min(len(order) // 2, _MOST_ROWS)
-    train, test = order[:size], order[-size:]
-    weights = None if data.weights is None else data.weights[train]
+    Exact leave-one-out where the learner has it, otherwise two folds, which cost about one fit.
+    """
     try:
-        fit = fit_learner(learner, data.Z[train], data.M[train], seed=seed, weights=weights)
-        return test, data.M[test] - fit.predict(data.Z[test])
+        fitter = make_cross_fitter(
+            learner,
+            data.Z,
+            data.M,
+            _folds(data, learner, seed),
+            seed=seed,
+            weights=data.weights,
+            groups=data.groups,
+            name="joint",
+        )
+        return np.asarray(data.M - fitter.hold_out(data.M, "joint").predictions)
     except DebiNetError:
-        return test, None
+        return None
 
 
-def _seen(
-    data: Dataset, part: Repetition, folds: Folds, seed: int
-) -> tuple[IntArray, FloatArray | None]:
-    """Return residuals of rows that the first model of cross-fitting was trained on."""
-    rows = np.arange(len(data.M)) if folds.singletons else folds.blocks[0].train(len(data.M))
-    if len(part.joint.models) == 1:
-        rows = np.arange(len(data.M))
-    rows = named_generator(seed, "rows").permutation(rows)[:_MOST_ROWS]
-    return rows, data.M[rows] - part.joint.models[0].predict(data.Z[rows])
+def _folds(data: Dataset, learner: Any, seed: int) -> Folds:
+    one_way = data.groups is None or data.groups.shape[1] == 1
+    if has_closed_form(learner) and one_way:
+        return leave_one_out(data.n, data.groups)
+    return k_folds(data.n, 2, named_generator(seed, "halves"), data.groups)
+
+
+def _seen(data: Dataset, part: Repetition, folds: Folds) -> FloatArray:
+    """Return residuals (n, m) from models that were trained on the row.
+
+    Of every row by the first such model, so that all rows are predicted once; NaN if there is none.
+    """
+    models, n = part.joint.models, len(data.M)
+    if len(models) == 1:
+        return np.asarray(data.M - models[0].predict(data.Z))
+    out = np.full(data.M.shape, np.nan)
+    waiting: BoolArray = np.ones(n, dtype=np.bool_)
+    for model, fold in zip(models, folds, strict=True):
+        rows = fold.train(n)
+        rows = rows[waiting[rows]]
+        if rows.size:
+            out[rows] = data.M[rows] - model.predict(data.Z[rows])
+            waiting[rows] = False
+        if not waiting.any():
+            break
+    return out
+
+
+def _mean_squares(own: FloatArray, other: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return mean squares (m,) of other residuals; rows without one are as the rest is."""
+    known = np.isfinite(other).all(axis=1)
+    sums = [weights[known] @ part[known] ** 2 for part in (other, own)]
+    ratio = np.divide(sums[0], sums[1], out=np.ones_like(sums[0]), where=sums[1] > 0)
+    return np.asarray(ratio * np.average(own**2, axis=0, weights=weights))
 
 
 def _estimate(
-    residuals: FloatArray | None, weights: FloatArray | None
+    residuals: FloatArray | None, weights: FloatArray
 ) -> tuple[FloatArray | None, FloatArray | None]:
     """Return coefficients of least squares on residuals and their HC0 standard errors."""
-    if residuals is None or len(residuals) <= 2 * residuals.shape[1]:
+    if residuals is None:
         return None, None
-    R_D = residuals[:, 1:]
-    if np.linalg.matrix_rank(R_D) < R_D.shape[1]:
+    used = np.isfinite(residuals).all(axis=1) & (weights > 0)
+    R_y, R_D, w = residuals[used, 0], residuals[used, 1:], weights[used]
+    if len(R_D) <= 2 * residuals.shape[1] or np.linalg.matrix_rank(R_D) < R_D.shape[1]:
         return None, None
-    fit = pooled(residuals[:, 0], R_D, weights)
+    fit = pooled(R_y, R_D, w)
     influence = (fit.w * fit.residuals)[:, None] * R_D @ fit.bread
     return fit.coef, np.sqrt((influence**2).sum(axis=0))
+
+
+def _overlap(
+    data: Dataset, own: FloatArray, other: FloatArray | None, weights: FloatArray, folds: Folds
+) -> tuple[Overlap, ...] | None:
+    """Return the overlap by held-out predictions, if they are known."""
+    held = other if folds.in_sample else own
+    return None if held is None else measure_overlap(data.D, held[:, 1:], weights)

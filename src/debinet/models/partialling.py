@@ -12,6 +12,15 @@ from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import CollinearError, OptionError
 from debinet.inference.methods import MIXED, WeightedRows, solve
+from debinet.inference.penalty_path import (
+    FACTORS,
+    FEWER_FACTORS,
+    MOST_ROWS,
+    PenaltyPath,
+    difference_variance,
+    make_path,
+    solve_along,
+)
 from debinet.inference.regression import ResidualRegression
 from debinet.learners.crossfitting import CrossFitted, CrossFitter
 from debinet.models.estimation import ConditionalMeans
@@ -31,16 +40,21 @@ class Repetition:
     diagnostics : Diagnostics
         Of the models behind `joint`.
     means : ConditionalMeans
+    path : PenaltyPath, optional
+        The coefficients along the penalty, where they are linear in y and residuals held out.
     """
 
     regression: ResidualRegression
     joint: CrossFitted
     diagnostics: Diagnostics
     means: ConditionalMeans
+    path: PenaltyPath | None = None
 
 
-def partial_out(fitter: CrossFitter, data: Dataset, method: str) -> Repetition:
-    """Run one repetition of the procedure named by `method`."""
+def partial_out(
+    fitter: CrossFitter, data: Dataset, method: str, *, with_path: bool = False
+) -> Repetition:
+    """Run one repetition of the procedure named by `method`, with its penalty path if wanted."""
     joint = fitter.hold_out(data.M, "joint")
     diagnostics = fitter.diagnostics(joint)
     M = data.M
@@ -63,7 +77,28 @@ def partial_out(fitter: CrossFitter, data: Dataset, method: str) -> Repetition:
     )
     g = None if solved.g is None else solved.g.average
     means = ConditionalMeans(joint.average, g, solved.pilot)
-    return Repetition(regression, joint, diagnostics, means)
+    path = _penalty_path(method, fitter, rows, data, regression) if with_path else None
+    return Repetition(regression, joint, diagnostics, means, path)
+
+
+def _penalty_path(
+    method: str,
+    fitter: CrossFitter,
+    rows: WeightedRows,
+    data: Dataset,
+    regression: ResidualRegression,
+) -> PenaltyPath | None:
+    """Return the coefficients along the penalty; in-sample residuals would vanish along it."""
+    influence = regression.influence
+    if fitter.folds.in_sample or influence is None:
+        return None
+    cheap = fitter.folds.singletons and data.n <= MOST_ROWS
+    factors = FACTORS if cheap else FEWER_FACTORS
+    along = solve_along(method, fitter, rows, data.M, factors)
+    if not along:
+        return None
+    variance = difference_variance(influence, regression.residuals, along, data.groups)
+    return make_path(regression.coef, factors, along, variance)
 
 
 def _require_identified(R_D: FloatArray, data: Dataset) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from debinet.inference.covariance import LEVERAGE_LIMIT
 from debinet.inference.leftover import correlations, function_names
+from debinet.inference.penalty_path import FEWER_FACTORS, PenaltyPath, make_path
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.summed import SummedRegression
 from debinet.inference.trust_evidence import DeferredEvidence, TrustEvidence
@@ -83,7 +84,7 @@ def _covariances(fit: StreamFit) -> tuple[dict[str, FloatArray], dict[str, float
         covariance = correction * (clusters.sums.T @ clusters.sums)
         found["cluster"], df["cluster"] = covariance[:q, :q], float(count - 1)
         if linear:
-            found["full"], df["full"] = covariance[q:, q:], float(count - 1)
+            found["full"], df["full"] = covariance[q : 2 * q, q : 2 * q], float(count - 1)
     return {kind: np.asarray(value, np.float64) for kind, value in found.items()}, df
 
 
@@ -106,4 +107,15 @@ def _evidence(fit: StreamFit) -> TrustEvidence:
         leftover=correlations(fit.scores.dependence, n),
         leftover_names=function_names(fit.schema.control_names),
         stopping=fit.joint.models[0].diagnostics().stopping,
+        path=_penalty_path(fit),
     )
+
+
+def _penalty_path(fit: StreamFit) -> PenaltyPath | None:
+    if not fit.along:
+        return None
+    coef, scores = fit.solved.coef, fit.scores
+    variance = scores.moved
+    if scores.clusters is not None:
+        variance = (scores.clusters.sums[:, 2 * coef.size :] ** 2).sum(axis=0)
+    return make_path(coef, FEWER_FACTORS, fit.along, variance.reshape(len(fit.along), coef.size))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # More panels than this are too small to read.
-_MOST = 6
+MOST_PANELS = 6
 # More bars than this cannot be told apart.
 _BARS = 30
 # More points than this cover each other; every k-th is drawn.
@@ -35,8 +35,8 @@ def residual_plot(R_y: np.ndarray, R_D: pd.DataFrame, coef: pd.Series) -> Figure
     """
     import matplotlib.pyplot as plt
 
-    names = list(R_D.columns[:_MOST])
-    figure, axes = _grid(len(names))
+    names = list(R_D.columns[:MOST_PANELS])
+    figure, axes = panel_grid(len(names))
     step = max(1, len(R_y) // _POINTS)
     for ax, name in zip(axes, names, strict=True):
         x = R_D[name].to_numpy()
@@ -60,8 +60,8 @@ def overlap_plot(R_D: pd.DataFrame, sd: pd.Series) -> Figure:
     sd : Series
         Standard deviations of the treatments themselves.
     """
-    names = list(R_D.columns[:_MOST])
-    figure, axes = _grid(len(names))
+    names = list(R_D.columns[:MOST_PANELS])
+    figure, axes = panel_grid(len(names))
     for ax, name in zip(axes, names, strict=True):
         scaled = R_D[name].to_numpy() / sd[name]
         ax.hist(scaled, bins=40, color=INK, alpha=0.8)
@@ -87,8 +87,8 @@ def stopping_plot(
     along, measure : str
         Labels of the two axes.
     """
-    count = min(x.shape[1], _MOST)
-    figure, axes = _grid(count)
+    count = min(x.shape[1], MOST_PANELS)
+    figure, axes = panel_grid(count)
     for j, ax in enumerate(axes):
         # By position: an outcome and a treatment may have the same name.
         ax.plot(x.iloc[:, j], value.iloc[:, j], color=INK, linewidth=1.8)
@@ -146,7 +146,8 @@ def _interesting(values: np.ndarray) -> tuple[float, float]:
     return least - 0.1 * reach, least + 1.3 * reach
 
 
-def _grid(count: int) -> tuple[Figure, list]:  # type: ignore[type-arg]
+def panel_grid(count: int) -> tuple[Figure, list]:  # type: ignore[type-arg]
+    """Return a figure and the axes of some panels, at most three in a row."""
     import matplotlib.pyplot as plt
 
     columns = min(count, 3)

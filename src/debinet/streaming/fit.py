@@ -14,6 +14,7 @@ from debinet.data.free_memory import require_free
 from debinet.data.schema import Schema
 from debinet.exceptions import DuplicateColumnError, FoldError, OptionError
 from debinet.inference.methods import MIXED, Solved, solve
+from debinet.inference.penalty_path import FEWER_FACTORS, solve_along
 from debinet.learners.spectral.summed import decompose_sums
 from debinet.learners.tangent import TangentNet
 from debinet.learners.tangent.features import HiddenUnits, draw_directions
@@ -79,6 +80,8 @@ class StreamFit:
     gram : FloatArray of shape (q, q)
         `R_D'W R_D`.
     solved : Solved
+    along : tuple of Solved
+        With smaller penalties, where the full procedure is linear in y.
     scores : ScoreSums
     """
 
@@ -89,6 +92,7 @@ class StreamFit:
     R: FloatArray
     gram: FloatArray
     solved: Solved
+    along: tuple[Solved, ...]
     scores: ScoreSums
 
 
@@ -116,18 +120,31 @@ def fit_stream(job: Job, options: StreamOptions, runner: Runner) -> StreamFit:
     require_identified(gram / nuisances.weight / np.outer(sd, sd), schema.treatment_names)
     pilot = nuisances.gls(M[..., 0], M[..., 1:]) if options.method in MIXED else None
     solved = solve(options.method, nuisances, rows, M, R, pilot=pilot)
+    influence = solved.influence
+    along: tuple[Solved, ...] = ()
+    if influence is not None:
+        along = solve_along(options.method, nuisances, rows, M, FEWER_FACTORS)
     scoring = Scoring(
         row_map,
         R[..., 1:],
         solved.R_y - R[..., 1:] @ solved.coef,
-        solved.influence,
+        influence,
+        _moved(influence, along),
         solved.noise,
         np.asarray(np.linalg.inv(gram)),
         sampled=min(1.0, _SAMPLE / grams.n),
         seed=named_seed(layout.seed, "sample"),
     )
     scores = runner.run(job, partial(_scores_of, schema=schema, scoring=scoring), "scores")
-    return StreamFit(schema, grams.n, nuisances, joint, R, gram, solved, scores)
+    return StreamFit(schema, grams.n, nuisances, joint, R, gram, solved, along, scores)
+
+
+def _moved(influence: FloatArray | None, along: tuple[Solved, ...]) -> FloatArray | None:
+    """Return the differences of the influence along the penalty, side by side."""
+    others = [one.influence for one in along if one.influence is not None]
+    if influence is None or not others:
+        return None
+    return np.concatenate([other - influence for other in others], axis=2)
 
 
 def require_stream_method(method: str) -> None:

@@ -7,7 +7,7 @@ and treatments have their own units.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,12 +76,15 @@ class SummedNuisances:
         Gram matrices of the rows by fold.
     spectra : tuple of SummedSpectrum
         One per skip weight.
+    factor : float
+        By which all penalties are multiplied once they are chosen.
     """
 
     net: TangentNet
     row_map: RowMap
     G: FloatArray
     spectra: tuple[SummedSpectrum, ...]
+    factor: float = 1.0
 
     @property
     def label(self) -> str:
@@ -106,6 +109,8 @@ class SummedNuisances:
         X = M / sd
         allowed = np.ones((len(self.spectra), sd.size), dtype=np.bool_)
         tuning = tune_columns(self.spectra, X, allowed, self.net.tune, RIDGE)
+        if self.factor != 1.0:
+            tuning = tuning.scaled(self.factor)
         targets = self.row_map.targets
         mean = (targets.mean / targets.sd) @ M[0, -targets.sd.size :]
         expansion = self._expand(tuning, Moments(mean, sd))
@@ -125,7 +130,7 @@ class SummedNuisances:
         """Return the estimate of the mixed model."""
         M = np.concatenate([y[..., None], D], axis=-1)
         sd = self._scale(M)
-        found = fit_mixed(self.spectra, M / sd)
+        found = fit_mixed(self.spectra, M / sd, self.factor)
         coef = found.coef * sd[0] / sd[1:]
         return Pilot(coef, found.rows / sd[1:], found.noise * float(sd[0]))
 
@@ -133,6 +138,10 @@ class SummedNuisances:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`."""
         ((k, _, stopped),) = held.fit.tuning.groups()
         return adjoint_residuals(self.spectra[k], X, stopped, ())
+
+    def scaled(self, factor: float) -> SummedNuisances:
+        """Return the same with all penalties multiplied by a factor."""
+        return replace(self, factor=factor)
 
     def _scale(self, M: FloatArray) -> FloatArray:
         """Return the standard deviations of targets."""

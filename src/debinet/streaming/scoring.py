@@ -26,6 +26,8 @@ class Scoring:
         Residual of the regression.
     influence : FloatArray of shape (K, s, q), optional
         Influence on the coefficients, where the full procedure is linear in y.
+    moved : FloatArray of shape (K, s, g q), optional
+        Differences of the influence along the penalty, g factors after each other.
     noise : float, optional
         Standard deviation of the noise in the mixed model.
     bread : FloatArray of shape (q, q)
@@ -40,6 +42,7 @@ class Scoring:
     R_D: FloatArray
     e: FloatArray
     influence: FloatArray | None
+    moved: FloatArray | None
     noise: float | None
     bread: FloatArray
     sampled: float
@@ -47,11 +50,9 @@ class Scoring:
 
     @property
     def maps(self) -> FloatArray:
-        """`(R_D, e, influence)` side by side, of shape (K, s, 2 q + 1 or q + 1)."""
-        parts = [self.R_D, self.e[:, :, None]]
-        if self.influence is not None:
-            parts.append(self.influence)
-        return np.concatenate(parts, axis=2)
+        """`(R_D, e, influence, moved)` side by side; the last two may be missing."""
+        parts = [self.R_D, self.e[:, :, None], self.influence, self.moved]
+        return np.concatenate([part for part in parts if part is not None], axis=2)
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,8 @@ class ScoreSums:
         Weighted squared residuals.
     HC0, HC2, HC3, full : FloatArray of shape (q, q)
         Outer products of the rows' terms; the last is zero if there is no influence.
+    moved : FloatArray of shape (g q,)
+        Squared terms of the differences along the penalty.
     leverage : float
         The largest.
     weight : FloatArray of shape (q,)
@@ -119,7 +122,7 @@ class ScoreSums:
         Of f functions of Z: sums of them, of their squares, of their products with the residual,
         and, the same for all, of the residual and its square.
     clusters : Clusters, optional
-        Of the sandwich's terms, then the full's.
+        Of the sandwich's terms, then the full's, then those of the differences.
     sample : RowSample
     """
 
@@ -128,6 +131,7 @@ class ScoreSums:
     HC2: FloatArray
     HC3: FloatArray
     full: FloatArray
+    moved: FloatArray
     leverage: float
     weight: FloatArray
     top: FloatArray
@@ -148,6 +152,7 @@ class ScoreSums:
             self.HC2 + other.HC2,
             self.HC3 + other.HC3,
             self.full + other.full,
+            self.moved + other.moved,
             max(self.leverage, other.leverage),
             self.weight + other.weight,
             np.where(first, self.top, other.top),
@@ -182,22 +187,24 @@ def _score(rows: RowBlock, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
     if scoring.influence is None or scoring.noise is None:
         full = np.zeros_like(sandwich)
     else:
-        influence = out[:, q + 1 :]
+        influence = out[:, q + 1 : 2 * q + 1]
         own = np.clip((R_D * influence).sum(axis=1), 0.0, 1.0)
         restored = np.copysign(np.sqrt(e**2 + scoring.noise**2 * own), e)
         full = influence * restored[:, None]
+    moved = e[:, None] * out[:, 2 * q + 1 :]
     root = np.sqrt(rows.weight)
     behind = (root[:, None] * weighted) ** 2
     top = behind.argmax(axis=0) if len(behind) else np.zeros(q, dtype=np.int64)
     clusters = None
     if rows.labels is not None:
-        clusters = cluster_sums(rows.labels, np.column_stack([sandwich, full]))
+        clusters = cluster_sums(rows.labels, np.column_stack([sandwich, full, moved]))
     return ScoreSums(
         float(e @ e),
         sandwich.T @ sandwich,
         (sandwich / np.sqrt(safe)).T @ (sandwich / np.sqrt(safe)),
         (sandwich / safe).T @ (sandwich / safe),
         full.T @ full,
+        (moved**2).sum(axis=0),
         float(leverage.max(initial=0.0)),
         behind.sum(axis=0),
         behind.max(axis=0, initial=0.0),

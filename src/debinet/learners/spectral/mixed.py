@@ -40,7 +40,7 @@ class MixedFit:
     noise: float
 
 
-def fit_mixed(spectra: Sequence[Spectrum], X: FloatArray) -> MixedFit:
+def fit_mixed(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -> MixedFit:
     """Estimate under the spectrum and penalty of greatest restricted likelihood.
 
     Parameters
@@ -48,12 +48,16 @@ def fit_mixed(spectra: Sequence[Spectrum], X: FloatArray) -> MixedFit:
     spectra : sequence of Spectrum
     X : columns, 1 + q of them
         Standardized and weighted, y first, then D.
+    factor : float
+        By which the penalty is then multiplied.
     """
     fits = []
     for spectrum in spectra:
         contrasts = make_contrasts(spectrum.project(X))
         fits.append((*contrasts.best_time(), spectrum, contrasts))
     time, _, spectrum, contrasts = min(fits, key=lambda fit: fit[1])
+    if factor != 1.0:
+        time = min(time / factor, max(time, float(time_grid(contrasts.w)[-1])))
     left = spectrum.residual(X[..., 1:], 1.0 / (1.0 + spectrum.w * time)[:, None])
     _, gram, moment, _ = contrasts.solve(time)
     inverse = np.linalg.inv(gram)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -127,6 +127,8 @@ class SpectralPrepared:
     views : tuple of View
         One for all targets, or one for each of those that the learner was prepared for. Any other
         targets are then treated like the first of them, the outcome.
+    factor : float
+        By which all penalties are multiplied once they are chosen.
     """
 
     learner: SpectralLearner
@@ -134,6 +136,7 @@ class SpectralPrepared:
     rows: IntArray
     root_weight: FloatArray
     views: tuple[Any, ...]
+    factor: float = 1.0
 
     @property
     def spectra(self) -> tuple[Spectrum, ...]:
@@ -154,6 +157,8 @@ class SpectralPrepared:
     def _fit(self, target: Moments, X: FloatArray) -> SpectralFit:
         learner, allowed = self.learner, self.allowed(X.shape[1])
         tuning = tune_columns(self.spectra, X, allowed, learner.tune, learner.spectral_filter)
+        if self.factor != 1.0:
+            tuning = tuning.scaled(self.factor)
         return SpectralFit(tuning, target, self._predictor(tuning, target))
 
     def hold_out(self, M: FloatArray, folds: Folds) -> HeldOut:
@@ -180,7 +185,7 @@ class SpectralPrepared:
         """Estimate `y = D coef + N(0, tau K) + noise` by generalized least squares, REML."""
         scales, X = self._standardize(np.column_stack([y, D]))
         first = np.flatnonzero(self.allowed(1)[:, 0])
-        found = fit_mixed([self.spectra[k] for k in first], X)
+        found = fit_mixed([self.spectra[k] for k in first], X, self.factor)
         rows = np.zeros(D.shape)
         rows[self.rows] = found.rows * self.root_weight[:, None] / scales.sd[1:]
         return Pilot(rows.T @ y, rows, noise=found.noise * float(scales.sd[0]))
@@ -210,6 +215,10 @@ class SpectralPrepared:
             self.spectra[k], X[self.rows] / root, stopped, blocks
         )
         return out
+
+    def scaled(self, factor: float) -> SpectralPrepared:
+        """Return the same learner with its penalties multiplied by a factor."""
+        return replace(self, factor=factor)
 
     def diagnostics(self, held: HeldOut) -> Diagnostics:
         """Return the diagnostics of a fit."""

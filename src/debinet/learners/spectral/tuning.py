@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -152,6 +152,14 @@ class Tuning:
             j = np.flatnonzero(self.spectrum_of == k)
             found.append((int(k), j, Stopped(self.time[j], self.filter_)))
         return found
+
+    def scaled(self, factor: float) -> Tuning:
+        """Return the same with all penalties multiplied, but none below the end of its path.
+
+        Degrees of freedom and noise remain those of the penalties that were chosen.
+        """
+        end = np.maximum(self.time, inverse(self.path.penalty[-1]))
+        return replace(self, time=np.minimum(self.time / factor, end))
 
 
 def tune_columns(
