@@ -34,11 +34,14 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     treatments : str, int or sequence of them
         Columns of X that make up D, by name or position. All other columns are Z.
-    learner : {"wide", "mean"} or regressor
+    learner : str or regressor
         Learns the conditional means. `"wide"` is an over-parameterized network in its
-        infinite-width limit (`WideNet`), `"mean"` predicts the mean (ordinary least squares of y
-        on D), and any scikit-learn regressor can be used. Beyond 5,000 rows `"wide"` is the same
-        network through random features (`TangentNet`), with a note in the summary.
+        infinite-width limit (`WideNet`), `"lasso"` a cross-validated Lasso (`LassoLearner`),
+        `"spline"` a sum of curves (`SplineSmoother`), `"net"` a trained network (`Net`);
+        `"forest"`, `"boosting"` and `"linear"` are scikit-learn's. `"mean"` predicts the mean
+        (ordinary least squares of y on D), and any scikit-learn regressor can be used. Beyond
+        5,000 rows `"wide"` is the same network through random features (`TangentNet`), with a
+        note in the summary.
     crossfit : {"auto", "loo"}, int, (int, int), splitter, list of (train, test) pairs, or None
         How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
         learners that have it in closed form and 5 folds for others; None is the paper's in-sample
