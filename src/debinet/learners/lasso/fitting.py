@@ -136,9 +136,9 @@ def inner_folds(n: int, count: int, groups: IntArray | None = None) -> list[IntA
 
 
 def _require_memory(p: int, m: int, folds: int) -> None:
-    """Require memory for seven sets of matrices of products, one matrix per fold."""
+    """Require memory for the products of each fold's training and held-out rows, and of all."""
     require_free(
-        8 * 7 * folds * (p + m) ** 2,
+        8 * 2 * (folds + 1) * p * (p + m),
         f"for the Lasso on {p} controls",
         "Use LassoCV(), which needs no Gram matrix, or fewer controls.",
     )

@@ -55,28 +55,33 @@ def fold_moments(
     folds : sequence of IntArray
         A partition of the rows.
     """
-    p, k = X.shape[1], len(folds)
-    both = np.hstack([X, T])
-    root = np.sqrt(weight)[:, None]
-    size = both.shape[1]
-    products, sums = np.empty((k, size, size)), np.empty((k, size))
+    (p, m), k = (X.shape[1], T.shape[1]), len(folds)
+    train_gram, held_gram = np.empty((k, p, p)), np.empty((k, p, p))
+    train_cross, held_cross = np.empty((m, k, p)), np.empty((m, k, p))
+    held_square = np.empty((m, k))
+    root, total = np.sqrt(weight)[:, None], weight.sum()
+    X_root = root * X
+    gram, cross = X_root.T @ X_root, (root * T).T @ X_root
     for f, rows in enumerate(folds):
-        part = root[rows] * both[rows]
-        np.matmul(part.T, part, out=products[f])
-        sums[f] = root[rows, 0] @ part
-    mass = np.array([weight[rows].sum() for rows in folds])[:, None, None]
-    total, all_mass = products.sum(axis=0), mass.sum()
-    mean = -sums / (all_mass - mass[:, 0])
-    square = mean[:, :, None] * mean[:, None, :]
-    train = (total - products) / (all_mass - mass) - square
-    shift = sums[:, :, None] * mean[:, None, :]
-    held = (products - shift - shift.transpose(0, 2, 1)) / mass + square
+        mass, X_f, T_f = weight[rows].sum(), X[rows], T[rows]
+        rest = total - mass
+        # The sums over all rows are zero, so those of the training rows are these, negative.
+        x, t = -(weight[rows] @ X_f) / rest, -(weight[rows] @ T_f) / rest
+        X_f -= x
+        X_f *= root[rows]
+        T_f = root[rows] * (T_f - t)
+        H, h = held_gram[f], held_cross[:, f]
+        np.matmul(X_f.T, X_f, out=H)
+        h[:] = T_f.T @ X_f
+        # Rows about x instead of zero add `total x x'` to the products of all of them.
+        np.multiply.outer(total * x, x, out=train_gram[f])
+        train_gram[f] += gram
+        train_gram[f] -= H
+        train_gram[f] /= rest
+        train_cross[:, f] = (cross + np.multiply.outer(total * t, x) - h) / rest
+        H /= mass
+        h /= mass
+        held_square[:, f] = (T_f**2).sum(axis=0) / mass
     return FoldMoments(
-        gram=np.ascontiguousarray(total[:p, :p]) / all_mass,
-        cross=np.ascontiguousarray(total[p:, :p]) / all_mass,
-        train_gram=np.ascontiguousarray(train[:, :p, :p]),
-        train_cross=np.ascontiguousarray(train[:, p:, :p].swapaxes(0, 1)),
-        held_gram=np.ascontiguousarray(held[:, :p, :p]),
-        held_cross=np.ascontiguousarray(held[:, p:, :p].swapaxes(0, 1)),
-        held_square=np.ascontiguousarray(np.diagonal(held[:, p:, p:], axis1=1, axis2=2).T),
+        gram / total, cross / total, train_gram, train_cross, held_gram, held_cross, held_square
     )
