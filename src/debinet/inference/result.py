@@ -206,15 +206,13 @@ class Inference:
     def huber(self, c: float = 1.345) -> Inference:
         """Return estimates by Huber's M-estimator, in which large residuals count less.
 
-        It replaces the last stage, least squares of the residuals of y on those of D; nothing is
-        fitted again. For methods that end with it: not for `"gls"` and `"iv-type"`.
+        It replaces the last least squares; no learner is fitted again. Not for `"gls"`, `"iv-type"`.
 
         Parameters
         ----------
         c : float
-            Residuals are clipped at c times their scale, the median absolute residual divided by
-            0.6745. 1.345 is 95 % as efficient as least squares if the noise is normal; less is
-            more robust.
+            Residuals are clipped at c times their scale, `median(|e|) / 0.6745`. With 1.345 it is
+            95 % as efficient as least squares under normal noise; less is more robust.
         """
         return make_robust(self, c)
 
