@@ -37,12 +37,14 @@ def make_data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y, d, Z
 
 
-def fit(learner, splits, y, d, Z) -> doubleml.DoubleMLPLR:
+def fit(learner, splits, y, d, Z, *, score="partialling out") -> doubleml.DoubleMLPLR:
     data = doubleml.DoubleMLData.from_arrays(Z, y, d)
     model = doubleml.DoubleMLPLR(
         data,
         ml_l=clone(learner),
         ml_m=clone(learner),
+        ml_g=clone(learner) if score == "IV-type" else None,
+        score=score,
         n_folds=len(splits[0]),
         n_rep=len(splits),
         draw_sample_splitting=False,
@@ -56,10 +58,11 @@ def main(target: Path) -> None:
     folds = list(KFold(4, shuffle=True, random_state=3).split(Z))
     repeated = list(RepeatedKFold(n_splits=4, n_repeats=3, random_state=5).split(Z))
     blocks = [repeated[4 * r : 4 * r + 4] for r in range(3)]
-    results = {}
+    results, iv_type = {}, {}
     for name, learner in LEARNERS.items():
-        model = fit(learner, [folds], y, d, Z)
-        results[name] = {"coef": float(model.coef[0]), "se": float(model.se[0])}
+        for score, found in (("partialling out", results), ("IV-type", iv_type)):
+            model = fit(learner, [folds], y, d, Z, score=score)
+            found[name] = {"coef": float(model.coef[0]), "se": float(model.se[0])}
     many = fit(LEARNERS["RidgeCV"], blocks, y, d, Z)
     stored = {
         "made_by": f"benchmarks/doubleml_reference.py with DoubleML {doubleml.__version__}",
@@ -69,6 +72,7 @@ def main(target: Path) -> None:
         "test_folds": [test.tolist() for _, test in folds],
         "repeated_test_folds": [[test.tolist() for _, test in block] for block in blocks],
         "results": results,
+        "iv_type": iv_type,
         "repeated": {
             "coef": float(many.coef[0]),
             "all_coef": many.all_coef[0].tolist(),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from debinet import datasets, exceptions, experiments, testing, theory
     from debinet.inference.result import Inference
     from debinet.learners.columns import Columns
+    from debinet.learners.lasso import LassoLearner
     from debinet.learners.mean import MeanLearner
     from debinet.learners.net.net import Net
     from debinet.learners.smoothers import LocalLinear, NadarayaWatson
@@ -49,6 +50,7 @@ _WHERE = {
     "GroupLasso": "debinet.selection.group_lasso",
     "Inference": "debinet.inference.result",
     "Lasso": "debinet.selection.lasso",
+    "LassoLearner": "debinet.learners.lasso",
     "LocalLinear": "debinet.learners.smoothers",
     "MeanLearner": "debinet.learners.mean",
     "Net": "debinet.learners.net.net",
@@ -80,6 +82,7 @@ __all__ = [
     "GroupLasso",
     "Inference",
     "Lasso",
+    "LassoLearner",
     "LocalLinear",
     "MeanLearner",
     "NadarayaWatson",

@@ -34,6 +34,7 @@ LEARNERS = [
     dn.WideNet(train="first"),
     dn.TangentNet(width=100),
     dn.SplineSmoother(),
+    dn.LassoLearner(),
     dn.NadarayaWatson(),
     dn.LocalLinear(),
     dn.stack([LinearRegression(), dn.SplineSmoother()]),

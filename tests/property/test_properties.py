@@ -114,7 +114,7 @@ def test_folds_partition_the_rows_and_never_split_a_group(n, k, repeats, ways, s
 
 @given(
     seed=seeds,
-    method=st.sampled_from(["structured", "robinson", "dml2"]),
+    method=st.sampled_from(["structured", "robinson", "dml2", "iv-type"]),
     crossfit=st.sampled_from(["loo", 3, (3, 2)]),
     weighted=st.booleans(),
 )
@@ -193,7 +193,7 @@ SOUND = {
     "crossfit": st.sampled_from(["auto", "loo", 2, None, (2, 2)]),
     "groups": st.sampled_from([None, [0, 1, 2, 3, 0, 1, 2, 3]]),
     "weights": st.one_of(st.none(), st.lists(st.floats(0.5, 2), min_size=8, max_size=8)),
-    "method": st.sampled_from(["structured", "robinson", "dml1", "dml2"]),
+    "method": st.sampled_from(["structured", "robinson", "dml1", "dml2", "iv-type"]),
 }
 JUNK = {
     "X": st.one_of(junk_frames, junk_arrays),

@@ -103,7 +103,7 @@ def test_selection(wages):
     assert {"d1"} <= {row["term"] for row in found["coefficients"]}
 
 
-@pytest.mark.parametrize("learner", ["splines", "forest", "lasso", "linear", "boosting", "mean"])
+@pytest.mark.parametrize("learner", ["spline", "forest", "lasso", "linear", "boosting", "mean"])
 def test_every_learner(wages, learner):
     found = run("fit", wages, *COLUMNS, "--learner", learner, "--crossfit", "2", "--json")
     assert len(json.loads(found.output)["coefficients"]) == 2

@@ -366,7 +366,7 @@ def test_it_compiles_where_nothing_can_be_cached():
         "import numba.core.caching as caching\n"
         "caching.CacheImpl._locator_classes = []\n"
         "import numpy as np\n"
-        "from debinet.desparsified.compiled import compiled\n"
+        "from debinet.solvers.compiled import compiled\n"
         "print(compiled(lambda a: a + 1)(1))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

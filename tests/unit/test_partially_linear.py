@@ -75,7 +75,7 @@ def test_structured_helps_where_the_treatment_explains_much(small):
     assert np.mean(errors["structured"]) < np.mean(errors["robinson"])
 
 
-@pytest.mark.parametrize("method", ["structured", "robinson", "dml1", "dml2"])
+@pytest.mark.parametrize("method", ["structured", "robinson", "dml1", "dml2", "iv-type"])
 @pytest.mark.parametrize("crossfit", [4, (3, 2), KFold(5)])
 def test_prediction_is_the_linear_part_and_the_nuisance(small, method, crossfit):
     X, y = small

@@ -40,6 +40,7 @@ LEARNERS = {
     "stack": lambda: dn.stack(["wide", LassoCV(cv=3)]),
     "columns": lambda: dn.Columns("wide", LogisticRegression()),
     "lasso": lambda: LassoCV(cv=3),
+    "lasso learner": dn.LassoLearner,
 }
 
 

@@ -34,7 +34,7 @@ def _require_file(context: click.Context, parameter: click.Parameter, value: Pat
 @click.option("--controls", metavar="COLUMNS", help="Control columns.  [default: all others]")
 @click.option("--formula", help='"y ~ d1 + d2 | z1 + C(z2)" in place of these three.')
 @click.option("--select", type=click.Choice(_SELECTORS), help="Find the treatments.")
-@click.option("--learner", type=click.Choice(list(LEARNERS)), default="wide", show_default=True)
+@click.option("--learner", type=click.Choice(LEARNERS), default="wide", show_default=True)
 @click.option("--crossfit", default="auto", show_default=True, help="auto, loo, none, 5, or 5x3.")
 @click.option("--vcov", metavar="KIND", help="iid, HC0 to HC3, full, cluster:COLUMN[,COLUMN].")
 @click.option("--weights", metavar="COLUMN", help="Sample weights.")
@@ -160,7 +160,7 @@ def _fit_formula(frame: pd.DataFrame, asked: FitOptions) -> tuple[Any, int]:
     fit = plm(
         asked.formula,
         frame,
-        LEARNERS[asked.learner](),
+        asked.learner,
         groups=asked.groups or None,
         sample_weight=asked.weights,
         crossfit=read_crossfit(asked.crossfit),
@@ -193,7 +193,7 @@ def _fit_columns(frame: pd.DataFrame, asked: FitOptions) -> tuple[Any, int]:
 def _model(asked: FitOptions, treatments: list[str]) -> Any:
     """Return the model, importing only what it needs."""
     options: dict[str, Any] = {
-        "learner": LEARNERS[asked.learner](),
+        "learner": asked.learner,
         "crossfit": read_crossfit(asked.crossfit),
         "random_state": asked.seed,
     }

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from importlib import import_module
 from typing import Any
 
 import click
 
-_FOREST = {"n_estimators": 500, "min_samples_leaf": 5}
+# Those of `debinet.learners.named`, which --help need not wait for.
+LEARNERS = ("wide", "net", "spline", "forest", "boosting", "lasso", "linear", "mean")
 
 
 @dataclass(frozen=True)
@@ -54,29 +52,3 @@ def read_crossfit(text: str) -> Any:
     if folds.isdigit() and (times.isdigit() if by else True):
         return (int(folds), int(times)) if by else int(folds)
     raise click.UsageError(f"--crossfit {text!r}: use auto, loo, none, 5, or 5x3.")
-
-
-def _make(module: str, name: str, **options: Any) -> Any:
-    return getattr(import_module(module), name)(**options)
-
-
-def _lasso() -> Any:
-    from sklearn.linear_model import LassoCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), LassoCV())
-
-
-LEARNERS: dict[str, Callable[[], Any]] = {
-    "wide": lambda: "wide",
-    "net": partial(_make, "debinet.learners.net.net", "Net"),
-    "splines": partial(_make, "debinet.learners.splines", "SplineSmoother"),
-    "forest": partial(_make, "sklearn.ensemble", "RandomForestRegressor", **_FOREST),
-    "boosting": partial(
-        _make, "sklearn.ensemble", "HistGradientBoostingRegressor", early_stopping=True
-    ),
-    "lasso": _lasso,
-    "linear": partial(_make, "sklearn.linear_model", "LinearRegression"),
-    "mean": lambda: "mean",
-}

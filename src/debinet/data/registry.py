@@ -45,6 +45,7 @@ CLASSES = {
     "fitted learner": "learners.adapter:FittedLearner",
     "moments": "learners.inputs:Moments",
     "MeanLearner": "learners.mean:MeanLearner",
+    "LassoLearner": "learners.lasso.lasso_learner:LassoLearner",
     "Stack": "learners.stacking:Stack",
     "Columns": "learners.columns:Columns",
     "WideNet": "learners.wide.wide_net:WideNet",

@@ -62,7 +62,7 @@ def fit_lasso(
     problem: LinearProblem, gram: FloatArray, penalty: float, start: FloatArray | None = None
 ) -> LassoFit:
     """Solve the Lasso at one penalty."""
-    from debinet.desparsified.kernels import TOLERANCE, solve_lasso
+    from debinet.solvers.coordinate_descent import TOLERANCE, solve_lasso
 
     coef = np.zeros(problem.p) if start is None else start.copy()
     if not solve_lasso(gram, _target(problem), -1, penalty, coef, np.empty(problem.p), TOLERANCE):
@@ -155,7 +155,8 @@ def _heldout_errors(
     It stops when the error has not fallen for `PATIENCE` penalties: beyond are nearly
     interpolating fits, which cost most and predict worst.
     """
-    from debinet.desparsified.kernels import ROUGH, solve_lasso
+    from debinet.desparsified.kernels import ROUGH
+    from debinet.solvers.coordinate_descent import solve_lasso
 
     training, mean = training_gram(problem.X, gram, fold)
     trained = fold.train(problem.n)

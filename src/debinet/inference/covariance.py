@@ -24,9 +24,15 @@ LEVERAGE_LIMIT = 1 - 1e-10
 
 
 def iid(fit: ResidualRegression) -> FloatArray:
-    """`sigma^2 (R_D'WR_D)^-1`, with `sigma^2` over `n - q`."""
+    """`sigma^2 (R_D'WR_D)^-1`, with `sigma^2` over `n - q`.
+
+    With instruments `sigma^2 (R_D'WD)^-1 R_D'WR_D (D'WR_D)^-1`.
+    """
     sigma2 = (fit.w * fit.residuals**2).sum() / (fit.n - fit.coef.size)
-    return np.asarray(sigma2 * fit.bread)
+    if fit.regressors is None:
+        return np.asarray(sigma2 * fit.bread)
+    gram = fit.R_D.T @ (fit.w[:, None] * fit.R_D)
+    return np.asarray(sigma2 * fit.bread.T @ gram @ fit.bread)
 
 
 def hc0(fit: ResidualRegression) -> FloatArray:
@@ -118,12 +124,7 @@ def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -
             repr(kind),
             "Use with_vcov('full'), which is robust, with groups for clusters.",
         )
-    if fit.error is not None and kind in {"iid", "HC2", "HC3"}:
-        raise CovarianceError(
-            "vcov='HC0', 'HC1' or 'cluster' after a correction for measurement error",
-            repr(kind),
-            "Use with_vcov('HC1').",
-        )
+    _require_meaning(fit, kind)
     if not fit.least_squares and fit.error is None:
         raise CovarianceError(
             "vcov='full', as the mixed-model estimate is not a regression of residuals",
@@ -139,6 +140,27 @@ def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -
             "Pass groups=... to fit or to with_vcov.",
         )
     return cluster(fit, groups)
+
+
+def _require_meaning(fit: ResidualRegression, kind: str) -> None:
+    """Require a covariance that is defined for the scores of this regression."""
+    after = {
+        "a correction for measurement error": fit.error is not None,
+        "Huber's M-estimator": fit.clip is not None,
+    }
+    for what, done in after.items():
+        if done and kind in {"iid", "HC2", "HC3"}:
+            raise CovarianceError(
+                f"vcov='HC0', 'HC1' or 'cluster' after {what}", repr(kind), "Use with_vcov('HC1')."
+            )
+    # Dividing by 1 - leverage is leaving the row out, also with instruments; the root of it is
+    # unbiased under equal variances for least squares only.
+    if fit.regressors is not None and kind == "HC2":
+        raise CovarianceError(
+            "vcov='iid', 'HC0', 'HC1', 'HC3' or 'cluster' for method='iv-type'",
+            repr(kind),
+            "Use with_vcov('HC3').",
+        )
 
 
 def _sandwich(fit: ResidualRegression, scores: FloatArray) -> FloatArray:

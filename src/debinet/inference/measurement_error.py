@@ -44,6 +44,12 @@ def correct_result(result: Inference, sigma2: Any) -> Inference:
             "one that is",
             "Correct the result of fit, once, with all of sigma2.",
         )
+    if result.provenance.huber is not None:
+        raise OptionError(
+            "least squares of residuals on residuals",
+            "Huber's M-estimator",
+            "Correct the result of fit.",
+        )
     rows = [one.all_rows("a correction of each residual") for one in result.regressions]
     fits = tuple(correct(fit, sigma2) for fit in rows)
     kind = "cluster" if result.vcov_type == "cluster" else "HC1"

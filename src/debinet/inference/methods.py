@@ -8,6 +8,10 @@ m_y directly suffers from the variance of `D coef`, which the model already expl
 learned from `y - D coef` at the coefficients so far, with held-out residual e, and
 `R_y = e + R_D coef` takes the place of the residual of y. The error of those coefficients cancels
 to first order, as e contains `-R_D (their error)`.
+
+`iv-type` uses the residuals of D as instruments for D itself: it solves
+`sum w R_D (y - g - D coef) = 0`, g learned from `y - D coef` at the coefficients of `dml2`
+(Chernozhukov et al. 2018, equation 4.3).
 """
 
 from __future__ import annotations
@@ -18,15 +22,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from debinet.exceptions import FoldError, OptionError
+from debinet.exceptions import CollinearError, FoldError, OptionError
 from debinet.inference.regression import ResidualRegression, regress
 from debinet.protocols import FloatArray, HeldOut, IntArray, Pilot
 
-METHODS = ("structured", "gls", "robinson", "three-step", "dml1", "dml2")
+METHODS = ("structured", "gls", "robinson", "three-step", "dml1", "dml2", "iv-type")
 # Methods that start from, or are, the estimate of a mixed model.
 MIXED = frozenset({"structured", "gls"})
 # How often the structured method alternates between g and the coefficients.
 _ROUNDS = 2
+# Instruments of this correlation with D, relative to that with their own values, are useless.
+_USELESS = 1e-10
 
 
 class Nuisances(Protocol):
@@ -117,6 +123,8 @@ def solve(
     if method == "dml1":
         return Solved(rows.average(R_y, R_D), R_y)
     coef = rows.regress(R_y, R_D)
+    if method == "iv-type":
+        return _instrumented(nuisances, rows, M, R_D, coef)
     if method == "three-step":
         # The paper's Algorithm 3: predictions are D coef + f(Z), f a regression of its own.
         f = nuisances.hold_out((y - D @ coef)[..., None], "three-step")
@@ -155,6 +163,30 @@ def _mixed_model(
         )
     g, R_y = _residual_at(nuisances, M, R_D, pilot.coef, 0)
     return Solved(pilot.coef, R_y, pilot.rows, pilot.noise, g, pilot.coef)
+
+
+def _instrumented(
+    nuisances: Nuisances, rows: RowAlgebra, M: FloatArray, R_D: FloatArray, pilot: FloatArray
+) -> Solved:
+    """Take the residuals of D as instruments for D, with g learned at the coefficients so far."""
+    D = M[..., 1:]
+    target = (M[..., 0] - D @ pilot)[..., None]
+    g = nuisances.hold_out(target, "g", 0)
+    y_left = M[..., 0] - g.predictions[..., 0]
+    # `B = W R_D (R_D'W R_D)^-1` instead of `W R_D` changes nothing but the scale of the equations.
+    B = rows.dual(R_D)
+    left, right = rows.inner(B, D), rows.inner(B, y_left)
+    units = np.sqrt(np.diag(rows.inner(R_D, R_D)))
+    # The identity, if the predictions of D are orthogonal to the residuals.
+    shares = np.linalg.svd(units[:, None] * left / units, compute_uv=False)
+    if shares.min() < _USELESS:
+        raise CollinearError(
+            "treatments that are correlated with their residuals, for method='iv-type'",
+            "predictions of D that cancel this correlation",
+            "Use method='structured', or another learner.",
+        )
+    coef = np.asarray(np.linalg.solve(left, right))
+    return Solved(coef, y_left - (D - R_D) @ coef, g=g, pilot=pilot)
 
 
 def _residual_at(

@@ -176,6 +176,8 @@ class Provenance:
         None if the user named the treatments.
     clusters : Clustered, optional
     errors : CorrectedErrors, optional
+    huber : float, optional
+        Tuning constant of Huber's M-estimator, if it was the last stage.
     lasso : LassoPenalties, optional
     seed : int
         The `random_state` that repeats the fit. It also determines joint intervals.
@@ -195,6 +197,7 @@ class Provenance:
     clusters: Clustered | None = None
     errors: CorrectedErrors | None = None
     lasso: LassoPenalties | None = None
+    huber: float | None = None
     seed: int = 0
     versions: tuple[tuple[str, str], ...] = field(default_factory=installed_versions)
 

@@ -83,8 +83,8 @@ class ResidualRegression:
     influence : FloatArray of shape (n, q), optional
         If the full procedure is linear in y given its tuning parameters, `coef = influence' y`.
     least_squares : bool
-        Whether `coef` is the least squares solution (or an average of such), so that sandwich
-        covariances of the regression are its covariances.
+        Whether `coef` solves the sum of the scores (or is an average of such solutions), so that
+        sandwich covariances of the regression are its covariances.
     noise : float, optional
         Standard deviation of the noise, if it was not estimated from `residuals`.
     noise_df : float, optional
@@ -93,6 +93,11 @@ class ResidualRegression:
         Variances of the treatments given Z, where the learner estimates them.
     error : FloatArray of shape (q, q), optional
         Covariance of the errors in `R_D` that `coef` is corrected for.
+    regressors : FloatArray of shape (n, q), optional
+        What `coef` multiplies, if `R_D` are instruments for it: D for `method="iv-type"`. `R_y` is
+        then such that `residuals` are those of the regressors.
+    clip : float, optional
+        Size at which residuals are clipped in the scores of Huber's M-estimator.
     """
 
     R_y: FloatArray
@@ -105,6 +110,8 @@ class ResidualRegression:
     noise_df: float | None = None
     D_noise: FloatArray | None = None
     error: FloatArray | None = None
+    regressors: FloatArray | None = None
+    clip: float | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -116,10 +123,11 @@ class ResidualRegression:
             influence="n q",
             D_noise="q",
             error="q q",
+            regressors="n q",
         )
         # Only a noise level of its own allows for more coefficients than rows.
         require(self.R_y.size > self.coef.size or self.noise_df is not None, "number of rows")
-        for value in (self.weights, self.noise, self.noise_df):
+        for value in (self.weights, self.noise, self.noise_df, self.clip):
             require(value is None or bool(np.min(value) >= 0), "negative weight or noise")
 
     @cached_property
@@ -144,16 +152,27 @@ class ResidualRegression:
 
     @property
     def scores(self) -> FloatArray:
-        """`psi_i = w_i (R_D_i e_i + error coef)`, (n, q): zero on average at a solution."""
-        scores = (self.w * self.residuals)[:, None] * self.R_D
+        """`psi_i = w_i (R_D_i e_i + error coef)`, (n, q): zero on average at a solution.
+
+        With `clip`, e_i is at most that large.
+        """
+        residuals = self.residuals
+        if self.clip is not None:
+            residuals = np.clip(residuals, -self.clip, self.clip)
+        scores = (self.w * residuals)[:, None] * self.R_D
         if self.error is None:
             return scores
         return scores + np.multiply.outer(self.w, self.error @ self.coef)
 
     @cached_property
     def bread(self) -> FloatArray:
-        """`(R_D' W R_D - sum(w) error)^-1`, of shape (q, q)."""
-        gram: FloatArray = self.R_D.T @ (self.w[:, None] * self.R_D)
+        """`(R_D' W R_D - sum(w) error)^-1`, of shape (q, q).
+
+        With regressors D, `(D' W R_D)^-1`. With `clip`, of the rows whose residuals are smaller.
+        """
+        left = self.R_D if self.regressors is None else self.regressors
+        w = self.w if self.clip is None else self.w * (np.abs(self.residuals) <= self.clip)
+        gram: FloatArray = left.T @ (w[:, None] * self.R_D)
         if self.error is not None:
             gram = gram - self.w.sum() * self.error
         return np.asarray(np.linalg.inv(gram), dtype=np.float64)
@@ -161,7 +180,8 @@ class ResidualRegression:
     @property
     def leverage(self) -> FloatArray:
         """Diagonal of the hat matrix of the weighted regression, of shape (n,)."""
-        return np.asarray(self.w * ((self.R_D @ self.bread) * self.R_D).sum(axis=1))
+        fitted = self.R_D if self.regressors is None else self.regressors
+        return np.asarray(self.w * ((self.R_D @ self.bread) * fitted).sum(axis=1))
 
     def covariance(self, kind: str, groups: IntArray | None) -> FloatArray:
         """Return the covariance named `kind`, of shape (q, q)."""

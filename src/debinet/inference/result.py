@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +12,15 @@ import pandas as pd
 from scipy import stats
 
 from debinet.data.arrays import freeze_arrays, require
-from debinet.data.labels import read_groups
 from debinet.data.options import share
 from debinet.data.records import save_object
-from debinet.exceptions import OptionError
 from debinet.inference import simultaneous
+from debinet.inference.change_vcov import change_vcov
 from debinet.inference.covariance import spread
+from debinet.inference.huber import make_robust
 from debinet.inference.hypotheses import WaldTest, hypothesis_matrix, right_hand_side, wald_test
 from debinet.inference.measurement_error import correct_result
-from debinet.inference.provenance import Clustered, Provenance
+from debinet.inference.provenance import Provenance
 from debinet.inference.regression import Regression
 from debinet.inference.summary_lines import result_title, summary_lines
 from debinet.inference.trust import Trust, assess_trust
@@ -187,20 +187,7 @@ class Inference:
         groups : array or series of shape (n,), or two columns, optional
             For `"cluster"`: the clusters, by default those given to fit.
         """
-        if groups is None:
-            return replace(self, **vars(spread(self.regressions, kind, self.groups)))
-        if kind not in ("cluster", "full"):
-            raise OptionError(
-                "groups only for 'cluster' and 'full'", repr(kind), "Leave groups out."
-            )
-        codes = read_groups(groups, self.regressions[0].all_rows("clusters after the fit").R_y.size)
-        return replace(
-            self,
-            **vars(spread(self.regressions, kind, codes)),
-            provenance=replace(self.provenance, clusters=Clustered.of(codes)),
-            groups=codes,
-            notes=(*self.notes, "clusters were given after the fit, whose folds may split them"),
-        )
+        return change_vcov(self, kind, groups)
 
     def correct_measurement_error(self, sigma2: Any = None) -> Inference:
         """Return estimates corrected for errors in the residuals of D: the paper's Theorem 2.
@@ -215,6 +202,19 @@ class Inference:
             the variance of the held-out residuals less its noise variance.
         """
         return correct_result(self, sigma2)
+
+    def huber(self, c: float = 1.345) -> Inference:
+        """Return estimates by Huber's M-estimator, in which large residuals count less.
+
+        It replaces the last least squares; no learner is fitted again. Not for `"gls"`, `"iv-type"`.
+
+        Parameters
+        ----------
+        c : float
+            Residuals are clipped at c times their scale, `median(|e|) / 0.6745`. With 1.345 it is
+            95 % as efficient as least squares under normal noise; less is more robust.
+        """
+        return make_robust(self, c)
 
     def wald_test(self, R: Any = None, r: Any = None) -> WaldTest:
         """Test `R coef = r`; by default that all coefficients are zero.

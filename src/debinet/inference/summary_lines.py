@@ -16,7 +16,8 @@ _LISTED = 5
 def result_title(provenance: Provenance) -> str:
     """Return the heading of a result."""
     corrected = ", corrected for measurement error," if provenance.errors is not None else ""
-    return f"{provenance.model}{corrected} of {provenance.outcome}"
+    robust = ", by Huber's M-estimator," if provenance.huber is not None else ""
+    return f"{provenance.model}{corrected}{robust} of {provenance.outcome}"
 
 
 def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str]:
@@ -33,6 +34,7 @@ def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str
         **_lasso_lines(provenance.lasso),
         "clusters": _clusters(provenance),
         "errors in D": _errors(provenance.errors, result.names),
+        "last stage": _last_stage(result),
     }
     if provenance.selection is not None:
         lines["selection"] = selection_line(provenance.selection)
@@ -93,6 +95,16 @@ def _errors(errors: CorrectedErrors | None, names: tuple[str, ...]) -> str | Non
     more = f" and {len(pairs) - _LISTED} more" if len(pairs) > _LISTED else ""
     return (
         f"mean squared error {listed}{more}, {'as given' if errors.given else 'from the learner'}"
+    )
+
+
+def _last_stage(result: Inference) -> str | None:
+    if result.provenance.huber is None:
+        return None
+    first = result.regressions[0].all_rows("the number of clipped residuals")
+    clipped = 0 if first.clip is None else int((abs(first.residuals) > first.clip).sum())
+    return (
+        f"Huber's M-estimator, c = {result.provenance.huber:g}; residuals of {clipped} rows clipped"
     )
 
 

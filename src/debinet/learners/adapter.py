@@ -95,7 +95,7 @@ def require_learner(learner: Any) -> None:
     if isinstance(learner, type) or not isinstance(learner, Learner):
         hint = f"Did you mean {learner.__name__}()?" if isinstance(learner, type) else ""
         raise LearnerError(
-            "a learner: 'wide', 'mean', or an object with fit and predict",
+            "a learner: a name such as 'wide', or an object with fit and predict",
             repr(learner),
             hint or "Pass any scikit-learn regressor.",
         )

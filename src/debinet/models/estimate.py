@@ -151,7 +151,7 @@ def _default_vcov(found: Estimation) -> str:
     if found.provenance.clusters is not None:
         return "cluster"
     # HC0 is the variance that double machine learning was published with.
-    return "HC0" if found.provenance.method in {"dml1", "dml2"} else "HC3"
+    return "HC0" if found.provenance.method in {"dml1", "dml2", "iv-type"} else "HC3"
 
 
 def _notes(

@@ -74,6 +74,7 @@ def partial_out(
         least_squares=method != "gls",
         noise=solved.noise,
         D_noise=noise[1:] if apart and noise is not None else None,
+        regressors=data.D if method == "iv-type" else None,
     )
     g = None if solved.g is None else solved.g.average
     means = ConditionalMeans(joint.average, g, solved.pilot)
@@ -118,7 +119,7 @@ def _require_identified(R_D: FloatArray, data: Dataset) -> None:
 
 def require_folds(method: str, repetitions: Sequence[Folds]) -> None:
     """Require folds that the method can use."""
-    if method in {"dml1", "dml2"} and repetitions[0].in_sample:
+    if method in {"dml1", "dml2", "iv-type"} and repetitions[0].in_sample:
         raise OptionError(
             f"cross-fitting, which is what method={method!r} means",
             "crossfit=None",

@@ -34,22 +34,26 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     treatments : str, int or sequence of them
         Columns of X that make up D, by name or position. All other columns are Z.
-    learner : {"wide", "mean"} or regressor
+    learner : str or regressor
         Learns the conditional means. `"wide"` is an over-parameterized network in its
-        infinite-width limit (`WideNet`), `"mean"` predicts the mean (ordinary least squares of y
-        on D), and any scikit-learn regressor can be used. Beyond 5,000 rows `"wide"` is the same
-        network through random features (`TangentNet`), with a note in the summary.
+        infinite-width limit (`WideNet`), `"lasso"` a cross-validated Lasso (`LassoLearner`),
+        `"spline"` a sum of curves (`SplineSmoother`), `"net"` a trained network (`Net`);
+        `"forest"`, `"boosting"` and `"linear"` are scikit-learn's. `"mean"` predicts the mean
+        (ordinary least squares of y on D), and any scikit-learn regressor can be used. Beyond
+        5,000 rows `"wide"` is the same network through random features (`TangentNet`), with a
+        note in the summary.
     crossfit : {"auto", "loo"}, int, (int, int), splitter, list of (train, test) pairs, or None
         How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
         learners that have it in closed form and 5 folds for others; None is the paper's in-sample
         residuals, for learners that cannot overfit.
-    method : {"structured", "gls", "robinson", "three-step", "dml1", "dml2"}
+    method : {"structured", "gls", "robinson", "three-step", "dml1", "dml2", "iv-type"}
         `"robinson"` regresses residuals on residuals; `"three-step"` does so, too, and predicts by
         `D coef + f(Z)` with a third regression for f, the paper's Algorithm 3. `"structured"`
         learns the outcome's mean as `g(Z) + E(D|Z) coef`, which is more precise when D explains
         much of y. `"gls"` is the estimate of the wide network's mixed model: more precise still
         where E(D|Z) and f are unrelated, biased where they are related. `"dml1"` and `"dml2"` are
-        double machine learning as published.
+        double machine learning as published; `"iv-type"`, from the same paper, takes the residuals
+        of D as instruments for D and learns `g(Z) = E(y - D coef | Z)` at the estimate of `"dml2"`.
     n_jobs : int, optional
         Folds fitted at the same time, and in `fit_stream` batches of rows: None is 1 (unless a
         `joblib.parallel_config` says otherwise), -1 all cores, -2 all but one. The result does not

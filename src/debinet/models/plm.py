@@ -105,7 +105,7 @@ def plm(
         formulas may call Python functions: do not run untrusted ones.
     data : data frame
         pandas, polars or arrow.
-    learner : {"wide", "mean"} or regressor
+    learner : str or regressor
         As for `PartiallyLinear`.
     groups, sample_weight : column name(s) of data, or arrays, optional
         As for `PartiallyLinear.fit`.
