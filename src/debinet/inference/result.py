@@ -206,7 +206,7 @@ class Inference:
     def huber(self, c: float = 1.345) -> Inference:
         """Return estimates by Huber's M-estimator, in which large residuals count less.
 
-        It replaces the last least squares; no learner is fitted again. Not for `"gls"`, `"iv-type"`.
+        It replaces the last least squares; nothing is learned again. Not for `"gls"`, `"iv-type"`.
 
         Parameters
         ----------
