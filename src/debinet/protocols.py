@@ -41,11 +41,14 @@ class Pilot:
         `coef = rows' y`.
     noise : float
         Standard deviation of the noise, the q coefficients allowed for.
+    bias : FloatArray of shape (q, q)
+        Second moments of the bias `rows' f` under the model's prior of f.
     """
 
     coef: FloatArray
     rows: FloatArray
     noise: float
+    bias: FloatArray
 
 
 @dataclass(frozen=True)
@@ -124,8 +127,11 @@ class Prepared(Protocol):
         is predicted from all the other rows, or means in-sample predictions.
         """
 
-    def gls(self, y: FloatArray, D: FloatArray) -> Pilot | None:
-        """Return the estimate of the learner's mixed model, if it has one."""
+    def gls(self, y: FloatArray, D: FloatArray, *, joint: bool = False) -> Pilot | None:
+        """Return the estimate of the learner's mixed model, if it has one.
+
+        With `joint`, the model in which f may be related to the conditional means of D.
+        """
 
     def adjoint(self, X: FloatArray, folds: Folds, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`.

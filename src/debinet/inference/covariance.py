@@ -26,8 +26,13 @@ LEVERAGE_LIMIT = 1 - 1e-10
 def iid(fit: ResidualRegression) -> FloatArray:
     """`sigma^2 (R_D'WR_D)^-1`, with `sigma^2` over `n - q`.
 
-    With instruments `sigma^2 (R_D'WD)^-1 R_D'WR_D (D'WR_D)^-1`.
+    With instruments `sigma^2 (R_D'WD)^-1 R_D'WR_D (D'WR_D)^-1`, and for a mixed model
+    `noise^2 A' W^-1 A` with `coef = A' y`.
     """
+    if not fit.least_squares and fit.influence is not None and fit.noise is not None:
+        used = fit.w > 0
+        half = fit.noise * fit.influence[used] / np.sqrt(fit.w[used])[:, None]
+        return np.asarray(half.T @ half)
     sigma2 = (fit.w * fit.residuals**2).sum() / (fit.n - fit.coef.size)
     if fit.regressors is None:
         return np.asarray(sigma2 * fit.bread)
@@ -37,7 +42,7 @@ def iid(fit: ResidualRegression) -> FloatArray:
 
 def hc0(fit: ResidualRegression) -> FloatArray:
     """White's sandwich."""
-    return _sandwich(fit, fit.scores)
+    return _sandwich(fit.contributions)
 
 
 def hc1(fit: ResidualRegression) -> FloatArray:
@@ -47,12 +52,12 @@ def hc1(fit: ResidualRegression) -> FloatArray:
 
 def hc2(fit: ResidualRegression) -> FloatArray:
     """Residuals divided by `sqrt(1 - leverage)`."""
-    return _sandwich(fit, fit.scores / np.sqrt(1 - _leverage(fit))[:, None])
+    return _sandwich(fit.contributions / np.sqrt(1 - _leverage(fit))[:, None])
 
 
 def hc3(fit: ResidualRegression) -> FloatArray:
     """Residuals divided by `1 - leverage`: those of leave-one-out fits."""
-    return _sandwich(fit, fit.scores / (1 - _leverage(fit))[:, None])
+    return _sandwich(fit.contributions / (1 - _leverage(fit))[:, None])
 
 
 def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
@@ -65,7 +70,7 @@ def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
     groups : IntArray of shape (n, 1) or (n, 2)
         Codes from 0.
     """
-    return _clustered(fit.scores @ fit.bread, groups, fit)
+    return _clustered(fit.contributions, groups, fit)
 
 
 def full(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
@@ -74,7 +79,8 @@ def full(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
     With `coef = A y`, it is `A diag(e^2) A'`. The residuals e are held out from the nuisance
     functions, and scaled up for the noise that the coefficients have fitted. It is conservative, as
     held-out residuals contain the error of the nuisance function too. With groups, `A_i e_i` are
-    first summed within each, as in `cluster`.
+    first summed within each, as in `cluster`. The bias that the prior of a mixed model expects is
+    added.
 
     Parameters
     ----------
@@ -90,9 +96,8 @@ def full(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
             "Use learner='wide' with its ridge filter, or 'HC3' or 'cluster'.",
         )
     terms = fit.influence * _restored(fit, fit.influence)[:, None]
-    if groups is None:
-        return terms.T @ terms
-    return _clustered(terms, groups, fit)
+    covariance = terms.T @ terms if groups is None else _clustered(terms, groups, fit)
+    return covariance if fit.bias is None else np.asarray(covariance + fit.bias)
 
 
 def _restored(fit: ResidualRegression, influence: FloatArray) -> FloatArray:
@@ -125,12 +130,6 @@ def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -
             "Use with_vcov('full'), which is robust, with groups for clusters.",
         )
     _require_meaning(fit, kind)
-    if not fit.least_squares and fit.error is None:
-        raise CovarianceError(
-            "vcov='full', as the mixed-model estimate is not a regression of residuals",
-            repr(kind),
-            "Use with_vcov('full'), with groups for clusters, or method='structured'.",
-        )
     if kind != "cluster":
         return BY_NAME[kind](fit)
     if groups is None:
@@ -163,9 +162,8 @@ def _require_meaning(fit: ResidualRegression, kind: str) -> None:
         )
 
 
-def _sandwich(fit: ResidualRegression, scores: FloatArray) -> FloatArray:
-    influence = scores @ fit.bread
-    return influence.T @ influence
+def _sandwich(contributions: FloatArray) -> FloatArray:
+    return contributions.T @ contributions
 
 
 def _leverage(fit: ResidualRegression) -> FloatArray:

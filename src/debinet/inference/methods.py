@@ -9,6 +9,9 @@ learned from `y - D coef` at the coefficients so far, with held-out residual e, 
 `R_y = e + R_D coef` takes the place of the residual of y. The error of those coefficients cancels
 to first order, as e contains `-R_D (their error)`.
 
+`gls` and `joint` are estimates of the learner's mixed model, in which f is unrelated or related to
+the conditional means of D.
+
 `iv-type` uses the residuals of D as instruments for D itself: it solves
 `sum w R_D (y - g - D coef) = 0`, g learned from `y - D coef` at the coefficients of `dml2`
 (Chernozhukov et al. 2018, equation 4.3).
@@ -26,9 +29,10 @@ from debinet.exceptions import CollinearError, FoldError, OptionError
 from debinet.inference.regression import ResidualRegression, regress
 from debinet.protocols import FloatArray, HeldOut, IntArray, Pilot
 
-METHODS = ("structured", "gls", "robinson", "three-step", "dml1", "dml2", "iv-type")
-# Methods that start from, or are, the estimate of a mixed model.
-MIXED = frozenset({"structured", "gls"})
+METHODS = ("joint", "structured", "gls", "robinson", "three-step", "dml1", "dml2", "iv-type")
+# Methods that are the estimate of a mixed model, and those that start from one, too.
+MODELS = frozenset({"gls", "joint"})
+MIXED = MODELS | {"structured"}
 # How often the structured method alternates between g and the coefficients.
 _ROUNDS = 2
 # Instruments of this correlation with D, relative to that with their own values, are useless.
@@ -47,6 +51,13 @@ class Nuisances(Protocol):
 
     def adjoint(self, X: FloatArray, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`."""
+
+
+class MixedNuisances(Nuisances, Protocol):
+    """Nuisances of a learner that may have a mixed model."""
+
+    def gls(self, y: FloatArray, D: FloatArray, *, joint: bool = False) -> Pilot | None:
+        """Return the estimate of the learner's mixed model, if it has one."""
 
 
 class RowAlgebra(Protocol):
@@ -82,6 +93,8 @@ class Solved:
         Of `g(Z) = E(y - D pilot | Z)`.
     pilot : FloatArray of shape (q,), optional
         The coefficients for which g was learned.
+    bias : FloatArray of shape (q, q), optional
+        Second moments of the bias under the prior of a mixed model.
     """
 
     coef: FloatArray
@@ -90,6 +103,22 @@ class Solved:
     noise: float | None = None
     g: Any = None
     pilot: FloatArray | None = None
+    bias: FloatArray | None = None
+
+
+def first_estimate(method: str, nuisances: MixedNuisances, M: FloatArray) -> Pilot | None:
+    """Return the estimate that a method starts from, or is; None if it needs none.
+
+    Parameters
+    ----------
+    method : str
+    nuisances : MixedNuisances
+    M : columns, 1 + q of them
+        Outcome and treatments.
+    """
+    if method not in MIXED:
+        return None
+    return nuisances.gls(M[..., 0], M[..., 1:], joint=method == "joint")
 
 
 def solve(
@@ -118,8 +147,8 @@ def solve(
     y, D, R_y, R_D = M[..., 0], M[..., 1:], R[..., 0], R[..., 1:]
     if method == "structured":
         return _structured(nuisances, rows, M, R, pilot)
-    if method == "gls":
-        return _mixed_model(nuisances, M, R_D, pilot)
+    if method in MODELS:
+        return _mixed_model(method, nuisances, M, R_D, pilot)
     if method == "dml1":
         return Solved(rows.average(R_y, R_D), R_y)
     coef = rows.regress(R_y, R_D)
@@ -152,17 +181,17 @@ def _structured(
 
 
 def _mixed_model(
-    nuisances: Nuisances, M: FloatArray, R_D: FloatArray, pilot: Pilot | None
+    method: str, nuisances: Nuisances, M: FloatArray, R_D: FloatArray, pilot: Pilot | None
 ) -> Solved:
     """Take the coefficients of the learner's mixed model as they are."""
     if pilot is None:
         raise OptionError(
-            "a learner with a mixed model for method='gls', and folds it has a closed form for",
+            f"a learner with a mixed model for method={method!r}, and folds it has a closed form for",
             nuisances.label,
             "Use learner='wide', or method='structured'.",
         )
     g, R_y = _residual_at(nuisances, M, R_D, pilot.coef, 0)
-    return Solved(pilot.coef, R_y, pilot.rows, pilot.noise, g, pilot.coef)
+    return Solved(pilot.coef, R_y, pilot.rows, pilot.noise, g, pilot.coef, pilot.bias)
 
 
 def _instrumented(

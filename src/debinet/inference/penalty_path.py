@@ -15,8 +15,14 @@ import numpy as np
 
 from debinet.data.arrays import freeze_arrays, require
 from debinet.exceptions import DebiNetError
-from debinet.inference.methods import Nuisances, RowAlgebra, Solved, solve
-from debinet.protocols import FloatArray, IntArray, Pilot
+from debinet.inference.methods import (
+    MixedNuisances,
+    RowAlgebra,
+    Solved,
+    first_estimate,
+    solve,
+)
+from debinet.protocols import FloatArray, IntArray
 
 # By how much penalties are multiplied.
 FACTORS = (0.3, 0.1)
@@ -50,11 +56,8 @@ class PenaltyPath:
         require(bool((self.se_difference >= 0).all()), "se_difference")
 
 
-class PenalizedNuisances(Nuisances, Protocol):
+class PenalizedNuisances(MixedNuisances, Protocol):
     """Nuisances of a learner with a mixed model and penalties that can be changed."""
-
-    def gls(self, y: FloatArray, D: FloatArray) -> Pilot | None:
-        """Return the estimate of the learner's mixed model, if it has one."""
 
     def scaled(self, factor: float) -> PenalizedNuisances | None:
         """Return the same with all penalties multiplied, if the learner has penalties."""
@@ -84,7 +87,7 @@ def solve_along(
             return ()
         try:
             R = M - other.hold_out(M, "joint").predictions
-            pilot = other.gls(M[..., 0], M[..., 1:])
+            pilot = first_estimate(method, other, M)
             found.append(solve(method, other, rows, M, R, pilot=pilot))
         except (DebiNetError, np.linalg.LinAlgError):
             return ()  # a check of the fit must not be the reason why it fails

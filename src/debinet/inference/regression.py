@@ -91,6 +91,8 @@ class ResidualRegression:
         Degrees of freedom of intervals that use it; None if they use `residuals`.
     D_noise : FloatArray of shape (q,), optional
         Variances of the treatments given Z, where the learner estimates them.
+    bias : FloatArray of shape (q, q), optional
+        Second moments of the bias of `influence' y` under the prior of a mixed model.
     error : FloatArray of shape (q, q), optional
         Covariance of the errors in `R_D` that `coef` is corrected for.
     regressors : FloatArray of shape (n, q), optional
@@ -109,6 +111,7 @@ class ResidualRegression:
     noise: float | None = None
     noise_df: float | None = None
     D_noise: FloatArray | None = None
+    bias: FloatArray | None = None
     error: FloatArray | None = None
     regressors: FloatArray | None = None
     clip: float | None = None
@@ -122,6 +125,7 @@ class ResidualRegression:
             weights="n",
             influence="n q",
             D_noise="q",
+            bias="q q",
             error="q q",
             regressors="n q",
         )
@@ -178,8 +182,20 @@ class ResidualRegression:
         return np.asarray(np.linalg.inv(gram), dtype=np.float64)
 
     @property
+    def contributions(self) -> FloatArray:
+        """What the residual of every row adds to the coefficients, of shape (n, q)."""
+        if self.least_squares or self.influence is None:
+            return np.asarray(self.scores @ self.bread)
+        return self.influence * self.residuals[:, None]
+
+    @property
     def leverage(self) -> FloatArray:
-        """Diagonal of the hat matrix of the weighted regression, of shape (n,)."""
+        """Weight of every row in its own fit, of shape (n,).
+
+        The diagonal of the hat matrix if the coefficients are those of the weighted regression.
+        """
+        if not self.least_squares and self.influence is not None:
+            return np.asarray(np.clip((self.R_D * self.influence).sum(axis=1), 0.0, 1.0))
         fitted = self.R_D if self.regressors is None else self.regressors
         return np.asarray(self.w * ((self.R_D @ self.bread) * fitted).sum(axis=1))
 

@@ -25,7 +25,7 @@ class ClosedForm:
         """Predict every row from the rows outside of its fold."""
         return self.held_out(M, folds)
 
-    def gls(self, y: FloatArray, D: FloatArray) -> None:
+    def gls(self, y: FloatArray, D: FloatArray, *, joint: bool = False) -> None:
         """Return None: there is no mixed model."""
 
     def adjoint(self, X: FloatArray, folds: Folds, held: HeldOut) -> FloatArray:

@@ -131,9 +131,9 @@ class CrossFitter:
             return replace(self, members=tuple(member.reusable() for member in self.members))
         return replace(self, prepared=None) if open_random_states(self.learner) else self
 
-    def gls(self, y: FloatArray, D: FloatArray) -> Pilot | None:
+    def gls(self, y: FloatArray, D: FloatArray, *, joint: bool = False) -> Pilot | None:
         """Return the estimate of the learner's mixed model, if it has one."""
-        return None if self.prepared is None else self.prepared.gls(y, D)
+        return None if self.prepared is None else self.prepared.gls(y, D, joint=joint)
 
     def adjoint(self, X: FloatArray, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`."""

@@ -11,7 +11,7 @@ from debinet.data.checks import dependent_columns
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import CollinearError, OptionError
-from debinet.inference.methods import MIXED, WeightedRows, solve
+from debinet.inference.methods import MODELS, WeightedRows, first_estimate, solve
 from debinet.inference.penalty_path import (
     FACTORS,
     FEWER_FACTORS,
@@ -60,7 +60,7 @@ def partial_out(
     M = data.M
     R = M - joint.predictions
     _require_identified(R[:, 1:], data)
-    pilot = fitter.gls(data.y, data.D) if method in MIXED else None
+    pilot = first_estimate(method, fitter, M)
     rows = WeightedRows(data.weights, [fold.test for fold in fitter.folds])
     solved = solve(method, fitter, rows, M, R, pilot=pilot)
     noise = diagnostics.noise_variance if len(joint.models) == 1 else None
@@ -71,8 +71,9 @@ def partial_out(
         solved.coef,
         data.weights,
         influence=solved.influence,
-        least_squares=method != "gls",
+        least_squares=method not in MODELS,
         noise=solved.noise,
+        bias=solved.bias,
         D_noise=noise[1:] if apart and noise is not None else None,
         regressors=data.D if method == "iv-type" else None,
     )

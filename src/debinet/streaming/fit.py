@@ -13,7 +13,7 @@ from debinet._random import named_seed
 from debinet.data.free_memory import require_free
 from debinet.data.schema import Schema
 from debinet.exceptions import DuplicateColumnError, FoldError, OptionError
-from debinet.inference.methods import MIXED, Solved, solve
+from debinet.inference.methods import Solved, first_estimate, solve
 from debinet.inference.penalty_path import FEWER_FACTORS, solve_along
 from debinet.learners.spectral.summed import decompose_sums
 from debinet.learners.tangent import TangentNet
@@ -32,7 +32,7 @@ from debinet.streaming.nuisances import GramRows, SummedNuisances, require_ident
 from debinet.streaming.running import Job, Runner
 from debinet.streaming.scoring import ScoreSums, Scoring, score_sums
 
-METHODS = ("structured", "robinson", "dml2")
+METHODS = ("joint", "structured", "robinson", "dml2")
 # Rows that are kept for inspection.
 _SAMPLE = 4000
 # Two columns whose correlation is this close to 1 in size are one column.
@@ -118,7 +118,7 @@ def fit_stream(job: Job, options: StreamOptions, runner: Runner) -> StreamFit:
     R = M - joint.predictions
     gram, sd = rows.inner(R[..., 1:], R[..., 1:]), row_map.targets.sd[1:]
     require_identified(gram / nuisances.weight / np.outer(sd, sd), schema.treatment_names)
-    pilot = nuisances.gls(M[..., 0], M[..., 1:]) if options.method in MIXED else None
+    pilot = first_estimate(options.method, nuisances, M)
     solved = solve(options.method, nuisances, rows, M, R, pilot=pilot)
     influence = solved.influence
     along: tuple[Solved, ...] = ()

@@ -14,7 +14,7 @@ import numpy as np
 
 from debinet.learners.inputs import Moments
 from debinet.learners.tangent.features import HiddenUnits
-from debinet.learners.wide.kernels import encode
+#
 from debinet.protocols import FloatArray
 from debinet.streaming.layout import RowBlock
 

@@ -14,7 +14,8 @@ import numpy as np
 from debinet.exceptions import CollinearError
 from debinet.learners.inputs import Moments
 from debinet.learners.spectral.heldout import adjoint_residuals, held_out_residuals
-from debinet.learners.spectral.mixed import fit_mixed
+from debinet.learners.spectral.joint import fit_joint
+from debinet.learners.spectral.mixed import expected_bias, fit_mixed
 from debinet.learners.spectral.prepared import Predictor, SpectralFit
 from debinet.learners.spectral.spectrum import RIDGE
 from debinet.learners.spectral.summed import SummedSpectrum, column_products
@@ -126,13 +127,16 @@ class SummedNuisances:
             out[..., j], _ = held_out_residuals(self.spectra[k], M[..., j], stopped, blocks)
         return out
 
-    def gls(self, y: FloatArray, D: FloatArray) -> Pilot:
+    def gls(self, y: FloatArray, D: FloatArray, *, joint: bool = False) -> Pilot:
         """Return the estimate of the mixed model."""
         M = np.concatenate([y[..., None], D], axis=-1)
         sd = self._scale(M)
-        found = fit_mixed(self.spectra, M / sd, self.factor)
-        coef = found.coef * sd[0] / sd[1:]
-        return Pilot(coef, found.rows / sd[1:], found.noise * float(sd[0]))
+        model = fit_joint if joint else fit_mixed
+        found = model(self.spectra, M / sd, self.factor)
+        coef, noise = found.coef * sd[0] / sd[1:], found.noise * float(sd[0])
+        products = column_products(self.G, found.rows, found.rows)
+        bias = expected_bias(found.spread, products, noise, sd[1:])
+        return Pilot(coef, found.rows / sd[1:], noise, bias)
 
     def adjoint(self, X: FloatArray, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`."""

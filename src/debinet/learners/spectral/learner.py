@@ -113,10 +113,10 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
         self.noise_variance_ = fit.tuning.noise * fit.target.sd**2
         self.dof_ = fit.tuning.dof
 
-    def skip_weights(self) -> tuple[float, ...]:
-        """Return the skip weights to try."""
+    def skip_weights(self, learned: float | None = None) -> tuple[float, ...]:
+        """Return the skip weights to try; one that was learned takes the place of "auto"."""
         if isinstance(self.skip, str) and self.skip == "auto":
-            return self._auto_skips
+            return self._auto_skips if learned is None else (learned,)
         if isinstance(self.skip, (int, float, np.number)) and 0 <= self.skip < np.inf:
             return (float(self.skip),)
         raise OptionError(

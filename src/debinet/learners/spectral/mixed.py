@@ -33,11 +33,15 @@ class MixedFit:
         `coef` is the inner product of `rows` with y.
     noise : float
         Standard deviation of the noise.
+    spread : FloatArray of shape (q, q)
+        Covariance of the coefficients under the model, in units of the noise's variance: what is
+        above `rows' rows` is the bias that the prior of f expects.
     """
 
     coef: FloatArray
     rows: FloatArray
     noise: float
+    spread: FloatArray
 
 
 def fit_mixed(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -> MixedFit:
@@ -61,7 +65,28 @@ def fit_mixed(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -
     left = spectrum.residual(X[..., 1:], 1.0 / (1.0 + spectrum.w * time)[:, None])
     _, gram, moment, _ = contrasts.solve(time)
     inverse = np.linalg.inv(gram)
-    return MixedFit(inverse @ moment, left @ inverse, contrasts.noise(time))
+    return MixedFit(inverse @ moment, left @ inverse, contrasts.noise(time), inverse)
+
+
+def expected_bias(
+    spread: FloatArray, products: FloatArray, noise: float, sd: FloatArray
+) -> FloatArray:
+    """Return the second moments (q, q) of the bias that the prior of f leaves.
+
+    Parameters
+    ----------
+    spread : FloatArray of shape (q, q)
+        As in `MixedFit`.
+    products : FloatArray of shape (q, q)
+        `rows' rows`.
+    noise : float
+        Standard deviation of the noise, in the units of y.
+    sd : FloatArray of shape (q,)
+        Units of the treatments.
+    """
+    values, vectors = np.linalg.eigh(spread - products)
+    half = noise * np.sqrt(np.maximum(values, 0.0)) * vectors / sd[:, None]
+    return np.asarray(half @ half.T)
 
 
 @dataclass(frozen=True)

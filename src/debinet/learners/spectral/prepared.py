@@ -17,7 +17,8 @@ from debinet.learners.spectral.heldout import (
     held_out_residuals,
     locate_blocks,
 )
-from debinet.learners.spectral.mixed import fit_mixed
+from debinet.learners.spectral.joint import fit_joint
+from debinet.learners.spectral.mixed import expected_bias, fit_mixed
 from debinet.learners.spectral.spectrum import SpectralFilter, Spectrum
 from debinet.learners.spectral.tuning import Tuning, tune_columns
 from debinet.protocols import (
@@ -181,14 +182,20 @@ class SpectralPrepared:
         model = self.learner.fitted(fit, self.Z.shape[1], self.views)
         return HeldOut(out, (model,), fit)
 
-    def gls(self, y: FloatArray, D: FloatArray) -> Pilot:
-        """Estimate `y = D coef + N(0, tau K) + noise` by generalized least squares, REML."""
+    def gls(self, y: FloatArray, D: FloatArray, *, joint: bool = False) -> Pilot:
+        """Estimate `y = D coef + N(0, tau K) + noise` by generalized least squares, REML.
+
+        With `joint`, f may be related to the conditional means of D.
+        """
         scales, X = self._standardize(np.column_stack([y, D]))
         first = np.flatnonzero(self.allowed(1)[:, 0])
-        found = fit_mixed([self.spectra[k] for k in first], X, self.factor)
+        model = fit_joint if joint else fit_mixed
+        found = model([self.spectra[k] for k in first], X, self.factor)
         rows = np.zeros(D.shape)
         rows[self.rows] = found.rows * self.root_weight[:, None] / scales.sd[1:]
-        return Pilot(rows.T @ y, rows, noise=found.noise * float(scales.sd[0]))
+        noise = found.noise * float(scales.sd[0])
+        bias = expected_bias(found.spread, found.rows.T @ found.rows, noise, scales.sd[1:])
+        return Pilot(rows.T @ y, rows, noise, bias)
 
     def adjoint(self, X: FloatArray, folds: Folds, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`.

@@ -70,35 +70,19 @@ class Curves:
         return features
 
 
-@dataclass(frozen=True)
-class Splines:
-    """A choice of splines.
+def count_splines(p: int, knots: int, degree: int) -> int:
+    """Return the number of features of p columns, the linear ones included."""
+    return p * (knots + degree - 2)
 
-    Attributes
-    ----------
-    knots : int
-        Per column, evenly spaced.
-    degree : int
-        Of the polynomials between them.
-    """
 
-    knots: int
-    degree: int
-
-    def count(self, p: int) -> int:
-        """Return the number of features of rows (n, p)."""
-        return p * (self.knots + self.degree - 2)
-
-    def make(self, Z: FloatArray, weight: FloatArray) -> Curves:
-        """Place the knots for rows (n, p) of positive weight."""
-        moments = column_moments(Z, weight)
-        standard = moments.standardize(Z)
-        k = self.knots + self.degree - 1
-        differences = np.diff(np.eye(k), n=2, axis=0)
-        turn = np.asarray(np.linalg.pinv(differences), np.float64)
-        knots = _place(standard, self.knots)
-        curves = Curves(moments, knots, self.degree, turn, np.ones(Z.shape[1]))
-        return replace(curves, scale=_scale(curves.splines, turn, standard, weight))
+def place_splines(Z: FloatArray, weight: FloatArray, knots: int, degree: int) -> Curves:
+    """Place so many knots, evenly spaced, in every column of rows (n, p) of positive weight."""
+    moments = column_moments(Z, weight)
+    standard = moments.standardize(Z)
+    differences = np.diff(np.eye(knots + degree - 1), n=2, axis=0)
+    turn = np.asarray(np.linalg.pinv(differences), np.float64)
+    curves = Curves(moments, _place(standard, knots), degree, turn, np.ones(Z.shape[1]))
+    return replace(curves, scale=_scale(curves.splines, turn, standard, weight))
 
 
 def _scale(splines: Any, turn: FloatArray, standard: FloatArray, weight: FloatArray) -> FloatArray:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from debinet.data.options import one_of, whole_number
-from debinet.learners.splines.basis import Splines
+from debinet.learners.splines.basis import Curves, count_splines, place_splines
 from debinet.learners.tangent.feature_learner import CRITERIA, FeatureLearner
+from debinet.learners.tangent.view import require_memory
+from debinet.protocols import FloatArray
 
 
 class SplineSmoother(FeatureLearner):
@@ -71,7 +73,14 @@ class SplineSmoother(FeatureLearner):
         self.skip = skip
         self.tune = tune
 
-    def features(self) -> Splines:
-        """Return the choice of features, from checked options."""
+    def feature_map(
+        self,
+        Z: FloatArray,
+        M: FloatArray,  # noqa: ARG002
+        weight: FloatArray,
+    ) -> tuple[Curves, tuple[float, ...]]:
+        """Return the splines of rows (n, p), and the skip weights to try."""
         one_of("tune", self.tune, CRITERIA)
-        return Splines(whole_number("knots", self.knots, 3), whole_number("degree", self.degree, 1))
+        knots, degree = whole_number("knots", self.knots, 3), whole_number("degree", self.degree, 1)
+        require_memory(len(Z), count_splines(Z.shape[1], knots, degree), 1)
+        return place_splines(Z, weight, knots, degree), self.skip_weights()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from debinet.learners.spectral.learner import SpectralLearner
-from debinet.learners.tangent.features import Features
+from debinet.learners.tangent.features import FeatureMap
 from debinet.learners.tangent.view import FeatureView, view_features
 from debinet.protocols import FloatArray
 
@@ -17,16 +17,15 @@ class FeatureLearner(SpectralLearner):
     """Ridge regression on features, with a penalty for each output and closed held-out forms."""
 
     @abstractmethod
-    def features(self) -> Features:
-        """Return the choice of features, from checked options."""
+    def feature_map(
+        self, Z: FloatArray, M: FloatArray, weight: FloatArray
+    ) -> tuple[FeatureMap, tuple[float, ...]]:
+        """Return the features for rows (n, p) and targets (n, m), and the skip weights to try."""
 
     def _check_options(self) -> None:
         self.skip_weights()
 
     def _decompose(
-        self,
-        Z: FloatArray,
-        M: FloatArray,  # noqa: ARG002
-        weight: FloatArray,
+        self, Z: FloatArray, M: FloatArray, weight: FloatArray
     ) -> tuple[FeatureView, ...]:
-        return (view_features(Z, weight, self.features(), self.skip_weights()),)
+        return (view_features(Z, weight, *self.feature_map(Z, M, weight)),)

@@ -9,8 +9,7 @@ import numpy as np
 
 from debinet._random import named_generator
 from debinet.data.free_memory import row_chunks
-from debinet.learners.inputs import Moments, column_moments
-from debinet.learners.wide.kernels import encode
+from debinet.learners.wide.input_map import InputMap
 from debinet.protocols import FloatArray
 
 
@@ -41,13 +40,13 @@ class HiddenUnits:
 
     Attributes
     ----------
-    moments : Moments
-        Of the columns of `Z`.
-    directions : FloatArray of shape (p + 1, width)
+    inputs : InputMap
+        From p features to r inputs.
+    directions : FloatArray of shape (r + 1, width)
         One column `w_r` per hidden unit.
     """
 
-    moments: Moments
+    inputs: InputMap
     directions: FloatArray
 
     @property
@@ -62,7 +61,7 @@ class HiddenUnits:
 
     def __call__(self, Z: FloatArray) -> FloatArray:
         """Return the features (n, width + p) of rows (n, p)."""
-        encoded = encode(Z, self.moments)
+        encoded = self.inputs.encode(Z)
         features = np.empty((Z.shape[0], self.count))
         for rows in row_chunks(*features.shape):
             units = features[rows, : self.width]
@@ -70,41 +69,6 @@ class HiddenUnits:
             units /= np.sqrt(self.width)
         features[:, self.width :] = encoded[:, :-1]
         return features
-
-
-class Features(Protocol):
-    """A choice of features, made before any data are read; identified by its `repr`."""
-
-    def count(self, p: int) -> int:
-        """Return the number of features of rows (n, p), the linear ones included."""
-
-    def make(self, Z: FloatArray, weight: FloatArray) -> FeatureMap:
-        """Return the map for rows (n, p) of positive weight."""
-
-
-@dataclass(frozen=True)
-class Units:
-    """Random hidden units.
-
-    Attributes
-    ----------
-    width : int
-        Their number.
-    seed : int
-        From which they are drawn.
-    """
-
-    width: int
-    seed: int
-
-    def count(self, p: int) -> int:
-        """Return the number of features of rows (n, p)."""
-        return self.width + p
-
-    def make(self, Z: FloatArray, weight: FloatArray) -> HiddenUnits:
-        """Draw the units for rows (n, p)."""
-        directions = draw_directions(self.seed, Z.shape[1], self.width)
-        return HiddenUnits(column_moments(Z, weight), directions)
 
 
 def draw_directions(seed: int, p: int, width: int) -> FloatArray:

@@ -1,42 +1,58 @@
-"""The wide network with finitely many random hidden units, solved exactly."""
+"""The wide network on features instead of a kernel matrix: for many rows."""
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
 
 from debinet._random import RandomState, root_seed
 from debinet.data.options import one_of, whole_number
+from debinet.learners.inputs import Moments
+from debinet.learners.spectral.prepared import SpectralFit
 from debinet.learners.tangent.feature_learner import CRITERIA, FeatureLearner
-from debinet.learners.tangent.features import Units
+from debinet.learners.tangent.features import FeatureMap, HiddenUnits, draw_directions
+from debinet.learners.tangent.landmarks import choose_landmarks
+from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.network_inputs import network_inputs
+from debinet.protocols import Diagnostics, FloatArray
+
+_FEATURES = ("landmarks", "units")
+_RELEVANCE = ("auto", "learned", "equal")
 
 
 class TangentNet(FeatureLearner):
-    r"""Network of random hidden units whose outgoing weights are trained by ridge regression.
+    r"""The wide network, approximated by ridge regression on features of the rows.
 
-    With :math:`\tilde z = (z / \sqrt p, 1)` of standardized z and :math:`w_r` standard normal, a
-    row has the features :math:`\max(0, \langle w_r, \tilde z \rangle) / \sqrt{width}`, and
-    :math:`\sqrt{s} z / \sqrt p` for a linear skip connection. Their kernel is, up to an error of
-    order :math:`1 / \sqrt{width}`,
+    With `features="landmarks"` the features are the tangent kernel of `WideNet` between a row and
+    `width` of the rows, which approximate it to many digits where the network is smooth
+    (`activation="erf"`). With `features="units"` they are random hidden units
+    :math:`\max(0, \langle w_r, \tilde z \rangle) / \sqrt{width}`, :math:`w_r` standard normal, and
+    approximate, up to an error of order :math:`1 / \sqrt{width}`, the part of the kernel of a
+    rectifier that training the second layer contributes. In both cases linear features
+    :math:`\sqrt{s} z / \sqrt p` are a skip connection.
 
-    .. math:: K = |\tilde z| |\tilde z'| \frac{\sin \theta + (\pi - \theta) \cos \theta}{2 \pi}
-        + s \langle z, z' \rangle / p,
-
-    the part of `WideNet`'s that training the second layer contributes. Time is proportional to
-    `n width**2` and memory to `n width`, where `WideNet` takes `n**3` and `n**2`. One
-    decomposition serves all outputs, each with its own penalty and an unpenalized intercept.
+    Time is proportional to `n width**2` and memory to `n width`, where `WideNet` takes `n**3` and
+    `n**2`. One decomposition serves all outputs, each with its own penalty and an unpenalized
+    intercept.
 
     Parameters
     ----------
     width : int
-        Number of hidden units.
+        Number of landmarks or hidden units.
+    features : {"landmarks", "units"}
+    activation : {"erf", "relu", "leaky_relu", "tanh"}
+        For landmarks. Hidden units are always rectified.
     skip : float or "auto"
-        Weight s of the linear skip connection; `"auto"` chooses 0 or 10 for each output by the
-        criterion of `tune`, at the price of two decompositions.
+        Weight s of the linear skip connection; `"auto"` learns it with the relevance of the
+        features, or chooses 0 or 10 for each output by the criterion of `tune`.
     tune : {"reml", "gcv"}
         What the penalties minimize: the negative restricted likelihood, or generalized
         cross-validation.
+    relevance : {"auto", "learned", "equal"}
+        Weights of the features, as in `WideNet`, learned on at most 1000 rows. `"auto"` learns
+        them for landmarks, from 100 rows on and for 2 to 100 features.
     random_state : int, generator or None
-        From which the hidden units are drawn.
+        From which landmarks or hidden units are drawn.
 
     Attributes
     ----------
@@ -48,6 +64,8 @@ class TangentNet(FeatureLearner):
         Variance of the noise in a row of weight one.
     dof_ : FloatArray of shape (m,)
         Effective degrees of freedom, the intercept included.
+    relevance_ : FloatArray of shape (p,)
+        Weights of the standardized features, all 1 if they are equal.
     n_features_in_ : int
 
     Notes
@@ -56,6 +74,7 @@ class TangentNet(FeatureLearner):
 
     References
     ----------
+    Williams & Seeger (2001), Using the Nystroem method to speed up kernel machines. NeurIPS.
     Rahimi & Recht (2007), Random features for large-scale kernel machines. NeurIPS.
 
     Examples
@@ -63,25 +82,68 @@ class TangentNet(FeatureLearner):
     >>> import numpy as np
     >>> from debinet.learners.tangent import TangentNet
     >>> Z = np.linspace(-2, 2, 500)[:, None]
-    >>> net = TangentNet(width=200, random_state=0).fit(Z, np.abs(Z[:, 0]))
-    >>> bool(np.abs(net.predict([[1.0]]) - 1.0) < 0.02)
+    >>> net = TangentNet(width=200, random_state=0).fit(Z, np.sin(2 * Z[:, 0]))
+    >>> bool(np.abs(net.predict([[1.0]]) - np.sin(2.0)) < 0.001)
     True
     """
+
+    relevance_: FloatArray
 
     def __init__(
         self,
         *,
-        width: int = 2000,
+        width: int = 1000,
+        features: Literal["landmarks", "units"] = "landmarks",
+        activation: Literal["erf", "relu", "leaky_relu", "tanh"] = "erf",
         skip: float | Literal["auto"] = "auto",
         tune: Literal["reml", "gcv"] = "reml",
+        relevance: Literal["auto", "learned", "equal"] = "auto",
         random_state: RandomState = None,
     ) -> None:
         self.width = width
+        self.features = features
+        self.activation = activation
         self.skip = skip
         self.tune = tune
+        self.relevance = relevance
         self.random_state = random_state
 
-    def features(self) -> Units:
-        """Return the choice of features, from checked options."""
+    @property
+    def architecture(self) -> Architecture:
+        """The architecture of the network."""
+        units = self.features == "units"
+        return Architecture(activation="relu" if units else self.activation)
+
+    def _check_options(self) -> None:
+        super()._check_options()
         one_of("tune", self.tune, CRITERIA)
-        return Units(whole_number("width", self.width, 1), root_seed(self.random_state))
+        one_of("features", self.features, _FEATURES)
+        one_of("relevance", self.relevance, _RELEVANCE)
+        whole_number("width", self.width, 1)
+        _ = self.architecture
+
+    def feature_map(
+        self, Z: FloatArray, M: FloatArray, weight: FloatArray, moments: Moments | None = None
+    ) -> tuple[FeatureMap, tuple[float, ...]]:
+        """Return the features for rows (n, p) and targets (n, m), and the skip weights to try.
+
+        `moments` are those of the features, if these are some of the rows only.
+        """
+        seed, architecture = root_seed(self.random_state), self.architecture
+        units = self.features == "units"
+        by_rule = self.relevance == "auto" and (units or self.tune != "reml")
+        relevance = "equal" if by_rule else self.relevance
+        (inputs,) = network_inputs(Z, M, weight, architecture, relevance, moments)
+        skips = self.skip_weights(inputs.skip)
+        if units:
+            directions = draw_directions(seed, inputs.map_.width, self.width)
+            return HiddenUnits(inputs.map_, directions), skips
+        return choose_landmarks(Z, inputs.map_, architecture, self.width, seed), skips
+
+    def diagnostics(self) -> Diagnostics:
+        """Return the stopping path, the noise and the relevance of a fit."""
+        return replace(super().diagnostics(), relevance=self.relevance_)
+
+    def _take(self, fit: SpectralFit, views: tuple[Any, ...]) -> None:
+        super()._take(fit, views)
+        self.relevance_ = fit.predictor.parts[0].feature_map.inputs.relevance

@@ -12,7 +12,7 @@ from debinet.data.free_memory import require_decompositions, row_chunks
 from debinet.learners.spectral.heldout import Outside
 from debinet.learners.spectral.lowrank import LowRankSpectrum, decompose_features
 from debinet.learners.spectral.prepared import OutputFit
-from debinet.learners.tangent.features import FeatureMap, Features
+from debinet.learners.tangent.features import FeatureMap
 from debinet.protocols import FloatArray
 
 
@@ -78,21 +78,20 @@ class FeatureView:
 
 
 def view_features(
-    Z: FloatArray, weight: FloatArray, features: Features, skips: tuple[float, ...]
+    Z: FloatArray, weight: FloatArray, feature_map: FeatureMap, skips: tuple[float, ...]
 ) -> FeatureView:
-    """Standardize, compute the features, decompose them: once for every skip weight.
+    """Compute the features and decompose them: once for every skip weight.
 
     Parameters
     ----------
     Z : FloatArray of shape (n, p)
     weight : FloatArray of shape (n,)
         Positive.
-    features : Features
+    feature_map : FeatureMap
     skips : tuple of float
         Weights of the linear part to prepare for.
     """
-    require_memory(len(Z), features.count(Z.shape[1]), len(skips))
-    feature_map = features.make(Z, weight)
+    require_memory(len(Z), feature_map.count, len(skips))
     F, root = feature_map(Z), np.sqrt(weight)
     length = float(np.linalg.norm(root))
     centre = weight @ F / length**2

@@ -8,21 +8,14 @@ from typing import Any, Literal
 import numpy as np
 
 from debinet.data.options import one_of
-from debinet.learners.inputs import column_moments
 from debinet.learners.spectral.learner import SpectralLearner
 from debinet.learners.spectral.prepared import SpectralFit
 from debinet.learners.spectral.spectrum import FILTERS, SpectralFilter
 from debinet.learners.spectral.tuning import CRITERIA
-from debinet.learners.wide.input_map import InputMap
-from debinet.learners.wide.kernel_gradient import has_gradient
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.relevance import Relevance, learn_relevance
+from debinet.learners.wide.network_inputs import RELEVANCE, network_inputs
 from debinet.learners.wide.view import KernelView, require_memory, view_rows
 from debinet.protocols import Diagnostics, FloatArray
-
-_RELEVANCE = ("auto", "learned", "per-output", "equal")
-# Where "auto" learns the weights of the features (docs/decisions/0016).
-AUTO_ROWS, AUTO_FEATURES = 100, 100
 
 
 class WideNet(SpectralLearner):
@@ -130,7 +123,7 @@ class WideNet(SpectralLearner):
         return Architecture(self.depth, self.activation, self.train)
 
     def _check_options(self) -> None:
-        one_of("relevance", self.relevance, dict.fromkeys(_RELEVANCE))
+        one_of("relevance", self.relevance, dict.fromkeys(RELEVANCE))
         one_of("filter", self.filter, FILTERS)
         one_of("tune", self.tune, CRITERIA)
         _ = self.architecture, self.skip_weights()
@@ -138,32 +131,19 @@ class WideNet(SpectralLearner):
     def _decompose(
         self, Z: FloatArray, M: FloatArray, weight: FloatArray
     ) -> tuple[KernelView, ...]:
-        moments = column_moments(Z, weight)
-        found = [Relevance()]
-        if self._learns(*Z.shape):
-            found = self._learn(moments.standardize(Z), M, weight)
-        plans = [(InputMap(moments, one.matrix), self._skips(one)) for one in found]
-        require_memory(len(Z), sum(len(skips) for _, skips in plans))
-        return tuple(view_rows(Z, weight, self.architecture, skips, map_) for map_, skips in plans)
+        architecture = self.architecture
+        inputs = network_inputs(Z, M, weight, architecture, self._relevance())
+        skips = [self.skip_weights(one.skip) for one in inputs]
+        require_memory(len(Z), sum(map(len, skips)))
+        return tuple(
+            view_rows(Z, weight, architecture, tried, one.map_)
+            for one, tried in zip(inputs, skips, strict=True)
+        )
 
-    def _skips(self, found: Relevance) -> tuple[float, ...]:
-        """Return the skip weights to decompose for: one that was learned replaces "auto"."""
-        if found.skip is not None and isinstance(self.skip, str):
-            return (found.skip,)
-        return self.skip_weights()
-
-    def _learn(self, inputs: FloatArray, M: FloatArray, weight: FloatArray) -> list[Relevance]:
-        """Learn from standardized features for all targets together, or for each."""
-        root = np.sqrt(weight)
-        targets = root[:, None] * column_moments(M, weight).standardize(M)
-        parts = targets.T[:, :, None] if self.relevance == "per-output" else [targets]
-        return [learn_relevance(inputs, part, root, self.architecture) for part in parts]
-
-    def _learns(self, n: int, p: int) -> bool:
-        if self.relevance != "auto":
-            return self.relevance != "equal"
-        able = has_gradient(self.architecture) and self.tune == "reml" and self.filter == "ridge"
-        return able and n >= AUTO_ROWS and 1 < p <= AUTO_FEATURES
+    def _relevance(self) -> str:
+        """Return how weights are found: "auto" learns them by the criterion of the penalties."""
+        able = self.tune == "reml" and self.filter == "ridge"
+        return self.relevance if able or self.relevance != "auto" else "equal"
 
     def diagnostics(self) -> Diagnostics:
         """Return the stopping path, the noise and the relevance of a fit."""

@@ -1,0 +1,76 @@
+"""Features whose inner products are the network's kernel, exact on some of the rows.
+
+With landmarks `P` and `K(P, P) = E diag(l) E'`, the features of a row are
+`K(z, P) E diag(l)^-1/2`: their kernel is the best approximation of K by functions `K(., P)`
+(Nystroem). The kernels of smooth networks have rapidly falling eigenvalues, so that a few hundred
+landmarks lose next to nothing where random hidden units would lose an error of order
+`1 / sqrt(width)` (docs/decisions/0023).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from debinet._random import named_generator
+from debinet.data.free_memory import row_chunks
+from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.protocols import FloatArray
+
+# Eigenvalues below this share of the largest are rounding.
+_ROUNDING = 1e-10
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """Rows z as features: the kernel with the landmarks, then linear columns.
+
+    Attributes
+    ----------
+    inputs : InputMap
+        From p features to r inputs.
+    architecture : Architecture
+    points : FloatArray of shape (m, r + 1)
+        Encoded landmarks.
+    root : FloatArray of shape (m, k)
+        `E diag(l)^-1/2`.
+    """
+
+    inputs: InputMap
+    architecture: Architecture
+    points: FloatArray
+    root: FloatArray
+
+    @property
+    def width(self) -> int:
+        """Number of features before the linear ones."""
+        return int(self.root.shape[1])
+
+    @property
+    def count(self) -> int:
+        """Number of features."""
+        return self.width + self.inputs.width
+
+    def __call__(self, Z: FloatArray) -> FloatArray:
+        """Return the features (n, count) of rows (n, p)."""
+        encoded = self.inputs.encode(Z)
+        features = np.empty((len(Z), self.count))
+        for rows in row_chunks(len(Z), len(self.points)):
+            kernel = kernel_matrix(encoded[rows], self.points, self.architecture)
+            np.matmul(kernel, self.root, out=features[rows, : self.width])
+        features[:, self.width :] = encoded[:, :-1]
+        return features
+
+
+def choose_landmarks(
+    Z: FloatArray, inputs: InputMap, architecture: Architecture, count: int, seed: int
+) -> Landmarks:
+    """Choose landmarks at random among rows (n, p)."""
+    order = named_generator(seed, "landmarks").permutation(len(Z))
+    points = inputs.encode(Z[np.sort(order[:count])])
+    w, E = np.linalg.eigh(kernel_matrix(points, points, architecture))
+    kept = w > _ROUNDING * w[-1]
+    root = np.asarray(E[:, kept] / np.sqrt(w[kept]))
+    return Landmarks(inputs, architecture, points, root)
