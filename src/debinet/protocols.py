@@ -165,6 +165,17 @@ class PreparedLearner(Learner, Protocol):
 
 
 @runtime_checkable
+class SmoothLearner(PreparedLearner, Protocol):
+    """A learner with a mixed model that says whether its functions are smooth.
+
+    If they are, its noise variances can be trusted, and `method="auto"` is the joint model.
+    """
+
+    @property
+    def is_smooth(self) -> bool: ...
+
+
+@runtime_checkable
 class FoldLearner(Learner, Protocol):
     """A learner that fits several sets of rows at once, faster than one after the other.
 

@@ -27,9 +27,10 @@ import numpy as np
 
 from debinet.exceptions import CollinearError, FoldError, OptionError
 from debinet.inference.regression import ResidualRegression, regress
-from debinet.protocols import FloatArray, HeldOut, IntArray, Pilot
+from debinet.protocols import FloatArray, HeldOut, IntArray, Pilot, SmoothLearner
 
 METHODS = ("joint", "structured", "gls", "robinson", "three-step", "dml1", "dml2", "iv-type")
+AUTO = "auto"
 # Methods that are the estimate of a mixed model, and those that start from one, too.
 MODELS = frozenset({"gls", "joint"})
 MIXED = MODELS | {"structured"}
@@ -104,6 +105,17 @@ class Solved:
     g: Any = None
     pilot: FloatArray | None = None
     bias: FloatArray | None = None
+
+
+def choose_method(method: str, learner: Any, *, refits: bool = False) -> str:
+    """Return the method, chosen for the learner if it is "auto" (docs/decisions/0020).
+
+    With `refits`, folds need a fit each, and the learner's mixed model is not used.
+    """
+    if method != AUTO:
+        return method
+    smooth = isinstance(learner, SmoothLearner) and learner.is_smooth and not refits
+    return "joint" if smooth else "structured"
 
 
 def first_estimate(method: str, nuisances: MixedNuisances, M: FloatArray) -> Pilot | None:

@@ -69,7 +69,7 @@ def _columns(provenance: Provenance, q: int) -> str | None:
 def _learner(provenance: Provenance) -> str | None:
     if provenance.hidden_units is None:
         return provenance.learner
-    return f"{provenance.learner}, {provenance.hidden_units} hidden units"
+    return f"{provenance.learner}, {provenance.hidden_units} features"
 
 
 def _cross_fitting(provenance: Provenance) -> str | None:

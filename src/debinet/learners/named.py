@@ -10,16 +10,16 @@ from typing import Any
 
 from debinet.data.options import one_of
 from debinet.learners.adapter import require_learner
+from debinet.learners.budget import landmarks_within, solves_exactly
 from debinet.learners.mean import MeanLearner
 from debinet.learners.tangent import TangentNet
 from debinet.learners.wide import WideNet
+from debinet.learners.wide.network_inputs import relevance_can_be_learned
 
-# Up to this many rows "wide" is solved exactly, at a cost of n^3 (docs/decisions/0009).
-EXACT_ROWS = 5000
-# Random features beyond: 10 sqrt(n) of them, the order that kernel ridge regression needs to lose
-# no accuracy (Rudi and Rosasco 2017), up to the default of TangentNet.
-_FEATURES_PER_ROOT = 10
-_MOST_FEATURES = 2000
+# Hidden units of the network with equal weights of the features, beyond what is solved exactly: the
+# order sqrt(n) is what kernel ridge regression needs to lose no accuracy (Rudi and Rosasco 2017).
+_UNITS_PER_ROOT, _MOST_UNITS = 10, 2000
+_EQUAL_EXACT = 5000
 
 
 def _make(module: str, name: str, **options: Any) -> Any:
@@ -59,22 +59,34 @@ class Resolved:
     note: str = ""
 
 
-def wide_features(n: int) -> int:
-    """Return the number of random features that "wide" uses on n rows, where it is not exact."""
-    features: int = round(_FEATURES_PER_ROOT * n**0.5)
-    return min(features, _MOST_FEATURES)
-
-
-def resolve_learner(learner: Any, n: int = 0) -> Resolved:
-    """Return the learner that a name stands for on n rows, or the learner itself, checked."""
+def resolve_learner(learner: Any, n: int = 0, p: int = 0) -> Resolved:
+    """Return the learner that a name stands for on n rows and p controls, or the learner itself."""
     if not isinstance(learner, str):
         require_learner(learner)
         return Resolved(learner)
     one_of("learner", learner, NAMES, "Or pass a regressor, such as RandomForestRegressor().")
-    if learner == "wide" and n > EXACT_ROWS:
+    return resolve_wide(n, p) if learner == "wide" else Resolved(_MAKERS[learner]())
+
+
+def resolve_wide(n: int, p: int, *, exact: bool = True) -> Resolved:
+    """Return the network that "wide" stands for (docs/decisions/0020 and 0023).
+
+    A smooth one whose weights of the features are learned, where they can be; exactly solved where
+    that is quick and `exact` allows it.
+    """
+    if relevance_can_be_learned(n, p):
+        if exact and solves_exactly(n):
+            return Resolved(WideNet(activation="erf"))
         note = (
-            "the wide network is approximated by random features (TangentNet), as its exact "
-            f"solution takes long with {n} rows; learner=WideNet() is always exact"
+            f"the wide network is solved on {landmarks_within(n)} landmarks (TangentNet), as its "
+            f"exact solution takes long with {n} rows; learner=WideNet(activation='erf') is exact"
         )
-        return Resolved(TangentNet(width=wide_features(n)), note)
-    return Resolved(_MAKERS[learner]())
+        return Resolved(TangentNet(width=landmarks_within(n)), note)
+    note = "" if p == 1 else f"all {p} controls have the same weight in the network"
+    if exact and n <= _EQUAL_EXACT:
+        return Resolved(WideNet(), note)
+    units = min(round(_UNITS_PER_ROOT * n**0.5), _MOST_UNITS)
+    about = "the wide network is approximated by random features (TangentNet)"
+    return Resolved(
+        TangentNet(width=units, features="units"), f"{about}; {note}" if note else about
+    )

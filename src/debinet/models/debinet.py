@@ -87,7 +87,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         selection_share: float | tuple[float, int] | None = 0.4,
         crossfit: Any = "auto",
-        method: str = "structured",
+        method: str = "auto",
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:

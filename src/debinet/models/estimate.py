@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from debinet.data.folds import Folds
 from debinet.data.options import one_of
 from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError
-from debinet.inference.methods import METHODS
+from debinet.inference.methods import AUTO, METHODS, choose_method
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.result import infer
 from debinet.inference.trust_evidence import DeferredEvidence
@@ -64,13 +65,13 @@ def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
 
 def require_options(options: Options) -> None:
     """Require a known method and a possible number of workers, before any work is done."""
-    one_of("method", options.method, METHODS, "Use method='structured' if in doubt.")
+    one_of("method", options.method, (AUTO, *METHODS), "Use method='auto' if in doubt.")
     if options.n_jobs is not None:
         count_workers(options.n_jobs)
 
 
 def _estimate_rows(data: Dataset, options: Options) -> Estimation:
-    resolved = resolve_learner(options.learner, data.n)
+    resolved = resolve_learner(options.learner, *data.Z.shape)
     learner, seed = resolved.learner, options.seed
     if not (data.Z.shape[1] or isinstance(learner, MeanLearner)):
         raise EmptyInputError(
@@ -81,6 +82,8 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
     # One row has no coefficients of its own to average.
     closed_form = has_closed_form(learner) and options.method != "dml1"
     repetitions = draw_folds(data, options, closed_form=closed_form)
+    refits = not (repetitions[0].complementary or repetitions[0].in_sample)
+    options = replace(options, method=choose_method(options.method, learner, refits=refits))
     require_folds(options.method, repetitions)
     fresh = guarded(learner, lambda: clone(learner, safe=False))
     parts = _repeat(fresh, data, repetitions, options)

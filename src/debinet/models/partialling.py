@@ -95,7 +95,7 @@ def _penalty_path(
     if fitter.folds.in_sample or influence is None:
         return None
     cheap = fitter.folds.singletons and data.n <= MOST_ROWS
-    factors = FACTORS if cheap else FEWER_FACTORS
+    factors = FACTORS if cheap and method != "joint" else FEWER_FACTORS
     along = solve_along(method, fitter, rows, data.M, factors)
     if not along:
         return None

@@ -95,7 +95,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         learner: Any = "wide",
         *,
         crossfit: Any = "auto",
-        method: str = "structured",
+        method: str = "auto",
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ) -> None:

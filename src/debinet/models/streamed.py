@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from debinet.data.schema import find_columns, unknown_column
 from debinet.data.sources import open_source
 from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError, OptionError
+from debinet.inference.methods import AUTO, choose_method
 from debinet.learners.adapter import FittedLearner, set_seeds
 from debinet.learners.crossfitting import Averaged
-from debinet.learners.named import wide_features
+from debinet.learners.named import resolve_wide
 from debinet.learners.tangent import TangentNet
 from debinet.models.estimation import ConditionalMeans, Estimation, Options
 from debinet.models.streamed_result import streamed_estimation
@@ -68,12 +70,15 @@ class StreamedTable:
 
 def estimate_stream(table: StreamedTable, options: Options) -> Estimation:
     """Fit in passes over the data; a failed fit leaves only its checkpoint."""
-    require_stream_method(options.method)
-    net = _network(options)
+    if options.method != AUTO:
+        require_stream_method(options.method)
+    _require_network(options.learner)
     with _cluster(table) as client, _open(table.data, client) as source:
         layout = _layout(table, options, source.names)
-        plan = _plan(net, options)
-        checkpoint = _checkpoint(table, source, layout, plan, client)
+        plan = StreamOptions(
+            partial(_network, options), lambda net: choose_method(options.method, net)
+        )
+        checkpoint = _checkpoint(table, source, layout, options, client)
         runner: Runner = (
             LocalRunner(count_workers(options.n_jobs), table.progress, checkpoint)
             if client is None
@@ -144,36 +149,28 @@ def _read_folds(crossfit: Any) -> int:
     )
 
 
-def _network(options: Options) -> TangentNet:
-    """Return the network, seeded as one in memory would be."""
+def _network(options: Options, n: int, p: int) -> TangentNet:
+    """Return the network for n rows and p controls, seeded as one in memory would be."""
     learner = options.learner
-    if isinstance(learner, str) and learner == "wide":
-        learner = TangentNet()
-    if type(learner) is not TangentNet:
-        raise OptionError(
-            "learner='wide' or TangentNet(...) for streamed data",
-            repr(options.learner),
-            "Use one of these; other learners need all rows in memory.",
-        )
+    if isinstance(learner, str):
+        learner = resolve_wide(n, p, exact=False).learner
     net = copy(learner)
     set_seeds(net, named_seed(named_seed(options.seed, 0), "joint"), "joint")
     return net
 
 
-def _plan(net: TangentNet, options: Options) -> StreamOptions:
-    units = net.features()
-    named = isinstance(options.learner, str)
-    return StreamOptions(
-        net=net,
-        width=wide_features if named else (lambda _: units.width),
-        skips=net.skip_weights(),
-        method=options.method,
-        seed=units.seed,
-    )
+def _require_network(learner: Any) -> None:
+    named = isinstance(learner, str) and learner == "wide"
+    if not (named or type(learner) is TangentNet):
+        raise OptionError(
+            "learner='wide' or TangentNet(...) for streamed data",
+            repr(learner),
+            "Use one of these; other learners need all rows in memory.",
+        )
 
 
 def _checkpoint(
-    table: StreamedTable, source: Source, layout: Layout, options: StreamOptions, client: Any
+    table: StreamedTable, source: Source, layout: Layout, options: Options, client: Any
 ) -> Checkpoint | None:
     if table.checkpoint is None:
         return None
@@ -186,7 +183,7 @@ def _checkpoint(
         raise OptionError(
             "checkpoint to be a file in a folder that exists", str(path), "Give another path."
         )
-    plan = (layout, options.width(source.rows), options.skips, options.net.tune, options.method)
+    plan = (layout, repr(options.learner), options.method)
     data = (source.fingerprint, frames_digest(source, layout.columns))
     return Checkpoint(path, digest(data, plan, options.seed))
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from debinet.inference.covariance import LEVERAGE_LIMIT
 from debinet.inference.leftover import correlations, function_names
+from debinet.inference.methods import MODELS
 from debinet.inference.penalty_path import FEWER_FACTORS, PenaltyPath, make_path
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.summed import SummedRegression
@@ -34,7 +35,7 @@ def streamed_estimation(
             learner="TangentNet",
             hidden_units=fit.nuisances.row_map.units.width,
             cross_fitting=CrossFitting("folds", layout.folds, job_label(layout)),
-            method=options.method,
+            method=fit.method,
             clusters=None if sums is None else Clustered((sums.labels.size,), layout.groups),
             seed=options.seed,
         ),
@@ -67,7 +68,7 @@ def _covariances(fit: StreamFit) -> tuple[dict[str, FloatArray], dict[str, float
     """Return covariances of the coefficients, as covariance.py does."""
     n, q, scores = fit.n, fit.solved.coef.size, fit.scores
     found = {
-        "iid": scores.squares / (n - q) * np.linalg.inv(fit.gram),
+        "iid": _equal_variances(fit),
         "HC0": scores.HC0,
         "HC1": n / (n - q) * scores.HC0,
     }
@@ -85,7 +86,20 @@ def _covariances(fit: StreamFit) -> tuple[dict[str, FloatArray], dict[str, float
         found["cluster"], df["cluster"] = covariance[:q, :q], float(count - 1)
         if linear:
             found["full"], df["full"] = covariance[q : 2 * q, q : 2 * q], float(count - 1)
+    if linear and fit.solved.bias is not None:
+        found["full"] = found["full"] + fit.solved.bias
     return {kind: np.asarray(value, np.float64) for kind, value in found.items()}, df
+
+
+def _equal_variances(fit: StreamFit) -> FloatArray:
+    """Return the covariance for noise of equal variances, as `covariance.iid` does."""
+    solved = fit.solved
+    if fit.method in MODELS and solved.influence is not None and solved.noise is not None:
+        rows = GramRows(fit.nuisances.G)
+        return np.asarray(solved.noise**2 * rows.inner(solved.influence, solved.influence))
+    return np.asarray(
+        fit.scores.squares / (fit.n - solved.coef.size) * np.linalg.inv(fit.gram), np.float64
+    )
 
 
 def _evidence(fit: StreamFit) -> TrustEvidence:

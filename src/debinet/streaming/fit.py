@@ -7,23 +7,20 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from sklearn.base import clone
 
 from debinet._random import named_seed
 from debinet.data.free_memory import require_free
 from debinet.data.schema import Schema
-from debinet.exceptions import DuplicateColumnError, FoldError, OptionError
-from debinet.inference.methods import Solved, first_estimate, solve
+from debinet.exceptions import FoldError, OptionError
+from debinet.inference.methods import MODELS, Solved, first_estimate, solve
 from debinet.inference.penalty_path import FEWER_FACTORS, solve_along
 from debinet.learners.spectral.summed import decompose_sums
 from debinet.learners.tangent import TangentNet
-from debinet.learners.tangent.features import HiddenUnits, draw_directions
 from debinet.protocols import FloatArray, HeldOut
+from debinet.streaming.drawn import first_pass, require_distinct
 from debinet.streaming.grams import FoldGrams, RowMap, fold_grams
 from debinet.streaming.layout import Layout, RawRows, make_block
 from debinet.streaming.moments import (
-    ColumnSums,
-    column_sums,
     control_moments,
     read_schema,
     target_moments,
@@ -35,8 +32,8 @@ from debinet.streaming.scoring import ScoreSums, Scoring, score_sums
 METHODS = ("joint", "structured", "robinson", "dml2")
 # Rows that are kept for inspection.
 _SAMPLE = 4000
-# Two columns whose correlation is this close to 1 in size are one column.
-_SAME = 1 - 1e-12
+# Rows that networks learn their inputs from, and landmarks are chosen among.
+_DRAWN = 2000
 
 
 @dataclass(frozen=True)
@@ -45,22 +42,14 @@ class StreamOptions:
 
     Attributes
     ----------
-    net : TangentNet
-        With a random state.
-    width : callable
-        From the number of rows to that of hidden units.
-    skips : tuple of float
-        Weights of the linear part to choose from.
-    method : str
-    seed : int
-        From which the hidden units are drawn.
+    network : callable
+        From the numbers of rows and controls to a `TangentNet` with a random state.
+    method : callable
+        From the network to the name of a method.
     """
 
-    net: TangentNet
-    width: Callable[[int], int]
-    skips: tuple[float, ...]
-    method: str
-    seed: int
+    network: Callable[[int, int], TangentNet]
+    method: Callable[[TangentNet], str]
 
 
 @dataclass(frozen=True)
@@ -72,6 +61,7 @@ class StreamFit:
     schema : Schema
     n : int
         Rows of positive weight.
+    method : str
     nuisances : SummedNuisances
     joint : HeldOut
         Of outcome and treatments.
@@ -87,6 +77,7 @@ class StreamFit:
 
     schema: Schema
     n: int
+    method: str
     nuisances: SummedNuisances
     joint: HeldOut
     R: FloatArray
@@ -99,31 +90,38 @@ class StreamFit:
 def fit_stream(job: Job, options: StreamOptions, runner: Runner) -> StreamFit:
     """Read the data three times: columns, Gram matrices, scores."""
     layout = job.layout
-    columns = runner.run(job, column_sums, "columns")
-    schema = read_schema(columns, layout)
-    size = options.width(columns.n) + len(schema.control_names) + 2 + layout.treatments
-    _require_memory(size, layout.folds, len(options.skips))
-    row_map = _row_map(columns, schema, options)
+    seed = named_seed(layout.seed, "drawn")
+    first = runner.run(job, partial(first_pass, most=_DRAWN, seed=seed), "columns")
+    schema = read_schema(first.columns, layout)
+    Z, targets, weight = first.drawn.read(schema)
+    require_distinct(
+        np.hstack([Z, targets[:, 1:]]), (*schema.control_names, *schema.treatment_names)
+    )
+    net = options.network(first.columns.n, len(schema.control_names))
+    method = options.method(net)
+    require_stream_method(method)
+    most = net.width + len(schema.control_names) + 2 + layout.treatments
+    _require_memory(most, layout.folds, len(net.skip_weights()))
+    moments = control_moments(first.columns, schema)
+    units, skips = net.feature_map(Z, targets, weight, moments)
+    row_map = RowMap(units, target_moments(first.columns, schema))
     take = partial(_grams_of, schema=schema, row_map=row_map, folds=layout.folds)
     grams = runner.run(job, take, "grams")
     _require_training(grams, row_map.features, layout)
-    _require_distinct(grams, row_map, schema)
     _require_independent(grams, schema.treatment_names)
-    units = row_map.units
-    spectra = decompose_sums(grams.G, grams.n, units.width, row_map.features, options.skips)
-    net = clone(options.net).set_params(width=units.width)
+    spectra = decompose_sums(grams.G, grams.n, units.width, row_map.features, skips)
     nuisances = SummedNuisances(net, row_map, grams.G, spectra)
     M, rows = nuisances.targets(), GramRows(grams.G)
     joint = nuisances.hold_out(M, "joint")
     R = M - joint.predictions
     gram, sd = rows.inner(R[..., 1:], R[..., 1:]), row_map.targets.sd[1:]
     require_identified(gram / nuisances.weight / np.outer(sd, sd), schema.treatment_names)
-    pilot = first_estimate(options.method, nuisances, M)
-    solved = solve(options.method, nuisances, rows, M, R, pilot=pilot)
+    pilot = first_estimate(method, nuisances, M)
+    solved = solve(method, nuisances, rows, M, R, pilot=pilot)
     influence = solved.influence
     along: tuple[Solved, ...] = ()
     if influence is not None:
-        along = solve_along(options.method, nuisances, rows, M, FEWER_FACTORS)
+        along = solve_along(method, nuisances, rows, M, FEWER_FACTORS)
     scoring = Scoring(
         row_map,
         R[..., 1:],
@@ -132,11 +130,12 @@ def fit_stream(job: Job, options: StreamOptions, runner: Runner) -> StreamFit:
         _moved(influence, along),
         solved.noise,
         np.asarray(np.linalg.inv(gram)),
+        method not in MODELS,
         sampled=min(1.0, _SAMPLE / grams.n),
         seed=named_seed(layout.seed, "sample"),
     )
     scores = runner.run(job, partial(_scores_of, schema=schema, scoring=scoring), "scores")
-    return StreamFit(schema, grams.n, nuisances, joint, R, gram, solved, along, scores)
+    return StreamFit(schema, grams.n, method, nuisances, joint, R, gram, solved, along, scores)
 
 
 def _moved(influence: FloatArray | None, along: tuple[Solved, ...]) -> FloatArray | None:
@@ -153,14 +152,8 @@ def require_stream_method(method: str) -> None:
         raise OptionError(
             f"method to be one of {list(METHODS)} for streamed data",
             repr(method),
-            "Use method='structured' if in doubt.",
+            "Use method='auto' if in doubt.",
         )
-
-
-def _row_map(columns: ColumnSums, schema: Schema, options: StreamOptions) -> RowMap:
-    moments = control_moments(columns, schema)
-    directions = draw_directions(options.seed, moments.mean.size, options.width(columns.n))
-    return RowMap(HiddenUnits(moments, directions), target_moments(columns, schema))
 
 
 def _grams_of(rows: RawRows, schema: Schema, row_map: RowMap, folds: int) -> FoldGrams:
@@ -169,25 +162,6 @@ def _grams_of(rows: RawRows, schema: Schema, row_map: RowMap, folds: int) -> Fol
 
 def _scores_of(rows: RawRows, schema: Schema, scoring: Scoring) -> ScoreSums:
     return score_sums(make_block(rows, schema), scoring)
-
-
-def _require_distinct(grams: FoldGrams, row_map: RowMap, schema: Schema) -> None:
-    """Require that no two of the controls and treatments are the same column."""
-    total = grams.G.sum(axis=0)
-    m = row_map.features
-    linear = np.r_[row_map.units.width : m, m + 2 : row_map.size]
-    names = [*schema.control_names, *schema.treatment_names]
-    mean = total[linear, m] / total[m, m]
-    centred = total[np.ix_(linear, linear)] / total[m, m] - np.outer(mean, mean)
-    sd = np.sqrt(np.diag(centred))
-    same = np.triu(np.abs(centred / np.outer(sd, sd)) > _SAME, k=1)
-    if same.any():
-        i, j = np.argwhere(same)[0]
-        raise DuplicateColumnError(
-            "columns with different values",
-            f"{names[i]!r} and {names[j]!r}, of which each determines the other",
-            "Drop one of them.",
-        )
 
 
 def _require_training(grams: FoldGrams, intercept: int, layout: Layout) -> None:

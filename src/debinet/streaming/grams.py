@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from debinet.learners.inputs import Moments
-from debinet.learners.tangent.features import HiddenUnits
-#
+from debinet.learners.tangent.features import FeatureMap
 from debinet.protocols import FloatArray
 from debinet.streaming.layout import RowBlock
 
@@ -28,13 +26,13 @@ class RowMap:
 
     Attributes
     ----------
-    units : HiddenUnits
-        The features, of `units.count` columns.
+    units : FeatureMap
+        The features, of `units.count` columns, as a network sees rows.
     targets : Moments
         Of y and D, 1 + q columns.
     """
 
-    units: HiddenUnits
+    units: FeatureMap
     targets: Moments
 
     @property
@@ -47,20 +45,12 @@ class RowMap:
         """Length s of a row: features, intercept, targets."""
         return self.features + 1 + self.targets.mean.size
 
-    @cached_property
-    def _directions(self) -> FloatArray:
-        # relu(c x) = c relu(x): the factor of all units costs nothing here.
-        return np.asarray(self.units.directions / np.sqrt(self.units.width))
-
     def __call__(self, block: RowBlock) -> FloatArray:
         """Return the augmented rows (n, s) of a block."""
-        width, m = self.units.width, self.features
+        m = self.features
         rows = np.empty((len(block.Z), self.size))
-        encoded = encode(block.Z, self.units.moments)
-        units = rows[:, :width]
-        np.matmul(encoded, self._directions, out=units)
-        np.maximum(units, 0.0, out=units)
-        rows[:, width : m + 1] = encoded
+        rows[:, :m] = self.units(block.Z)
+        rows[:, m] = 1.0
         rows[:, m + 1 :] = self.targets.standardize(block.M)
         if (block.weight != 1.0).any():
             rows *= np.sqrt(block.weight)[:, None]

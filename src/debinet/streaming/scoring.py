@@ -32,6 +32,8 @@ class Scoring:
         Standard deviation of the noise in the mixed model.
     bread : FloatArray of shape (q, q)
         Inverse of `R_D'W R_D`.
+    least_squares : bool
+        Whether the coefficients are those of the regression on residuals; `influence` if not.
     sampled : float
         Share of the rows that is kept for inspection.
     seed : int
@@ -45,6 +47,7 @@ class Scoring:
     moved: FloatArray | None
     noise: float | None
     bread: FloatArray
+    least_squares: bool
     sampled: float
     seed: int
 
@@ -181,6 +184,8 @@ def _score(rows: RowBlock, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
     out = scoring.row_map(rows) @ row_map
     R_D, e = out[:, :q], out[:, q]
     weighted = R_D @ scoring.bread
+    if not scoring.least_squares:
+        weighted = out[:, q + 1 : 2 * q + 1]
     leverage = (weighted * R_D).sum(axis=1)
     sandwich = e[:, None] * weighted
     safe = np.maximum(1.0 - leverage, np.finfo(np.float64).tiny)[:, None]
@@ -209,7 +214,7 @@ def _score(rows: RowBlock, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
         behind.sum(axis=0),
         behind.max(axis=0, initial=0.0),
         rows.number[top] if len(behind) else np.zeros(q, dtype=np.int64),
-        dependence_sums(scoring.row_map.units.moments.standardize(rows.Z), e, root),
+        dependence_sums(scoring.row_map.units.inputs.moments.standardize(rows.Z), e, root),
         clusters,
         _sample(rows, R_D, e, root, scoring),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from debinet.protocols import FloatArray
 
 class FeatureMap(Protocol):
     """Rows z as features: `width` that are penalized as they are, then linear columns."""
+
+    @property
+    def inputs(self) -> Any:
+        """From features to inputs: a record with `moments`."""
 
     @property
     def width(self) -> int:

@@ -114,6 +114,11 @@ class TangentNet(FeatureLearner):
         units = self.features == "units"
         return Architecture(activation="relu" if units else self.activation)
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the mixed model can tell noise from the network's functions."""
+        return self.architecture.activation == "erf" and self.tune == "reml"
+
     def _check_options(self) -> None:
         super()._check_options()
         one_of("tune", self.tune, CRITERIA)

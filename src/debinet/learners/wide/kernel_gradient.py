@@ -16,7 +16,7 @@ For erf, with `q = 1 + 2 v`, `P = qa qb` and `R = P - 4 g^2`, `slope = (4 / pi) 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -80,15 +80,13 @@ def forward(X: FloatArray, architecture: Architecture) -> Forward:
     v = np.einsum("ij,ij->i", X, X)
     g = X @ X.T
     kernel = np.empty_like(g)
-    layers = [
-        Layer(*(np.empty_like(g) for _ in fields(Layer))) for _ in range(architecture.depth)
-    ]
+    layers = [Layer(*(np.empty_like(g) for _ in range(4))) for _ in range(architecture.depth)]
     # a few rows at a time stay in the processor's cache
     for rows in row_chunks(*g.shape):
         kernel[rows], found = propagate(g[rows], v[rows], v, architecture)
         for layer, part in zip(layers, found, strict=True):
-            for field in fields(Layer):
-                getattr(layer, field.name)[rows] = getattr(part, field.name)
+            layer.g[rows], layer.tangent[rows] = part.g, part.tangent
+            layer.value[rows], layer.slope[rows] = part.value, part.slope
     return Forward(X, architecture, v, tuple(layers), kernel)
 
 

@@ -10,7 +10,7 @@ from debinet.learners.inputs import Moments, column_moments
 from debinet.learners.wide.input_map import InputMap
 from debinet.learners.wide.kernel_gradient import has_gradient
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.relevance import Relevance, learn_relevance
+from debinet.learners.wide.relevance import CROWDED, Relevance, learn_relevance
 from debinet.protocols import FloatArray
 
 RELEVANCE = ("auto", "learned", "per-output", "equal")
@@ -33,11 +33,16 @@ class NetworkInputs:
     skip: float | None = None
 
 
+def relevance_can_be_learned(n: int, p: int) -> bool:
+    """Whether n rows are enough to learn the weights of p features, and these few enough."""
+    return n >= AUTO_ROWS and 1 < p <= min(AUTO_FEATURES, CROWDED * n)
+
+
 def learns_relevance(relevance: str, architecture: Architecture, n: int, p: int) -> bool:
     """Whether weights of p features are learned from n rows if penalties are tuned by REML."""
     if relevance != "auto":
         return relevance != "equal"
-    return has_gradient(architecture) and n >= AUTO_ROWS and 1 < p <= AUTO_FEATURES
+    return has_gradient(architecture) and relevance_can_be_learned(n, p)
 
 
 def network_inputs(

@@ -9,6 +9,7 @@ likelihood alone can be misled by a few outliers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
@@ -25,13 +26,6 @@ from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, centred, 
 from debinet.learners.wide.rotation import rotate_inputs
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
-# Rows used first, for rectifiers and for smooth networks, and at most: a step costs their number
-# to the third power. Then steps on the first rows, and on more, if there are more.
-_FEW, _MOST = (500, 300), 1000
-_STEPS = (28, 28)
-_LAST_STEPS = 6
-# A search ends when a step raises twice the log-likelihood by less than this.
-_ENOUGH = 0.01
 # Logarithms of scales have a normal prior with this standard deviation, and bounds.
 _PRIOR = 2.0
 _BOUND = 5.0
@@ -44,9 +38,42 @@ _FAR, _CUTS = 3.0, 5
 # Probability of finding a pair where there is none: a false alarm only costs time.
 _FALSE_ALARM = 0.05
 # More scales than this share of the rows to learn from are not learned.
-_CROWDED = 1 / 3
-# What each scale must add to the held-out log-likelihood for the scales to be used at all (AIC).
-_WORTH = 1.0
+CROWDED = 1 / 3
+
+
+@dataclass(frozen=True)
+class _Schedule:
+    """How long to search.
+
+    Attributes
+    ----------
+    few, most : int
+        Number of rows used first, and last.
+    block : int
+        Number of rows whose likelihood is taken together in the last steps: an evaluation costs
+        the third power of it.
+    last : int
+        Steps on more than the first rows.
+    enough : float
+        A search ends when a step raises twice the log-likelihood by less than this.
+    worth : float
+        What each scale must add to the held-out log-likelihood for the scales to be used at all.
+    steps : int
+        At most, on the first rows.
+    """
+
+    few: int
+    most: int
+    block: int
+    last: int
+    enough: float
+    worth: float
+    steps: int = 28
+
+
+# The kernels of smooth networks have fewer local optima and need fewer rows (docs/decisions/0020).
+_RECTIFIED = _Schedule(few=500, most=1000, block=1000, last=6, enough=0.01, worth=1.0)
+_SMOOTH = _Schedule(few=250, most=1000, block=250, last=3, enough=0.5, worth=0.0)
 
 
 @dataclass(frozen=True)
@@ -85,8 +112,10 @@ def learn_relevance(
     root = root_weight[:, None]
     targets = root * without_tails(M / root)
     problem = ScaleProblem(Z, targets, root_weight, one_hot_blocks(Z), architecture)
-    most = min(len(Z), _MOST)
-    if problem.size - 1 > _CROWDED * most:
+    smooth = architecture.activation == "erf"
+    plan = _SMOOTH if smooth else _RECTIFIED
+    most = min(len(Z), plan.most)
+    if problem.size - 1 > CROWDED * most:
         return Relevance()
     require_free(
         bytes_to_learn(most, architecture.depth),
@@ -94,38 +123,37 @@ def learn_relevance(
         "Use relevance='equal', or fewer rows.",
     )
     order = named_generator(0, "relevance").permutation(len(Z))
-    smooth = architecture.activation == "erf"
-    few = np.sort(order[: _FEW[smooth]])
-    found = _search(problem.of(few), np.zeros(problem.size), _STEPS[smooth])
-    if not _worth_using(found, centred(M[few], root_weight[few])):
-        return _common_scale(problem.of(few)) if smooth else Relevance()
+    few = np.sort(order[: plan.few])
+    found = _search(problem.of(few), np.zeros(problem.size), plan)
+    gain = _heldout_gain(found, centred(M[few], root_weight[few]))
+    if not gain > plan.worth * problem.size:
+        return _common_scale(problem.of(few), plan) if smooth else Relevance()
     matrix, scales = np.eye(Z.shape[1]), found
     if smooth:
         turned = rotate_inputs(found)
-        again = _minimize(turned.problem, turned.start, _STEPS[smooth])
+        again = _minimize([turned.problem], turned.start, plan.steps, plan.enough)
         if _penalized(again) < _penalized(found) - turned.price:
             matrix, scales = turned.matrix, again
             problem = replace(problem, Z=Z @ matrix, groups=again.problem.groups)
     if len(Z) > len(few):
-        rows = np.sort(order[:most])
-        scales = _minimize(problem.of(rows), scales.theta, _LAST_STEPS)
+        blocks = [problem.of(np.sort(rows)) for rows in _split(order[:most], plan.block)]
+        scales = _minimize(blocks, scales.theta, plan.last, plan.enough)
     scale, skip = scales.scales()
     return Relevance(matrix * scale, skip if smooth else None)
 
 
-def _worth_using(found: ScalePoint, M: FloatArray) -> bool:
-    """Whether scales predict the weighted targets M (n, m) of their rows better than equal ones."""
+def _heldout_gain(found: ScalePoint, M: FloatArray) -> float:
+    """Return how much more likely held-out targets M (n, m) are than with equal scales."""
     start = evaluate(np.zeros_like(found.theta), found.problem)
     errors = found.heldout_errors(M) / start.heldout_errors(M)
-    gain = -0.5 * len(M) * float(np.log(errors).sum())
-    return gain > _WORTH * found.problem.size
+    return -0.5 * len(M) * float(np.log(errors).sum())
 
 
-def _common_scale(problem: ScaleProblem) -> Relevance:
+def _common_scale(problem: ScaleProblem, plan: _Schedule) -> Relevance:
     """Learn one scale for all features, and the weight of the linear part."""
     p = problem.Z.shape[1]
     one = replace(problem, groups=np.zeros(p, dtype=np.int64))
-    scale, skip = _minimize(one, np.zeros(2), _LAST_STEPS).scales()
+    scale, skip = _minimize([one], np.zeros(2), plan.steps, plan.enough).scales()
     return Relevance(np.diag(scale), skip)
 
 
@@ -137,9 +165,9 @@ def without_tails(M: FloatArray) -> FloatArray:
     return M
 
 
-def _search(problem: ScaleProblem, theta: FloatArray, steps: int) -> ScalePoint:
+def _search(problem: ScaleProblem, theta: FloatArray, plan: _Schedule) -> ScalePoint:
     """Minimize; raise the scales that were missed and minimize again, as long as that helps."""
-    best = _minimize(problem, theta, steps)
+    best = _minimize([problem], theta, plan.steps, plan.enough)
     for _ in range(_LIFTS):
         faded = (best.theta[:-1] < 0)[problem.groups]
         pair = missed_pair(problem.Z, best.residual, problem.root_weight, faded)
@@ -148,31 +176,40 @@ def _search(problem: ScaleProblem, theta: FloatArray, steps: int) -> ScalePoint:
         lifted = best.theta.copy()
         groups = problem.groups[list(pair)]
         lifted[groups] = np.maximum(lifted[groups], _LIFTED)
-        found = _minimize(problem, lifted, steps)
-        if _penalized(found) > _penalized(best) - _ENOUGH:
+        found = _minimize([problem], lifted, plan.steps, plan.enough)
+        if _penalized(found) > _penalized(best) - plan.enough:
             break
         best = found
     return best
 
 
-def _penalized(point: ScalePoint) -> float:
-    """Return the criterion with what the prior adds."""
-    return point.value + float(point.theta @ point.theta) / (2 * _PRIOR**2)
+def _split(order: IntArray, block: int) -> list[IntArray]:
+    """Return the rows in parts of nearly the same size, at most that of a block by half."""
+    return np.array_split(order, max(1, round(order.size / block)))
 
 
-def _minimize(problem: ScaleProblem, theta: FloatArray, steps: int) -> ScalePoint:
-    """Return where a descent of so many steps ends."""
-    best: list[ScalePoint] = []
+def _penalized(*points: ScalePoint) -> float:
+    """Return the criterion, summed over blocks of rows, with what the prior adds."""
+    theta = points[0].theta
+    return sum(point.value for point in points) + float(theta @ theta) / (2 * _PRIOR**2)
+
+
+def _minimize(
+    problems: Sequence[ScaleProblem], theta: FloatArray, steps: int, enough: float
+) -> ScalePoint:
+    """Return where a descent of so many steps ends, in the first of the blocks of rows."""
+    best: list[tuple[float, ScalePoint]] = []
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
-        point = evaluate(theta.copy(), problem)
-        value = _penalized(point)
-        if not best or value < _penalized(best[0]):
-            best[:] = [point]
-        return value, point.gradient() + theta / _PRIOR**2
+        points = [evaluate(theta.copy(), problem) for problem in problems]
+        value = _penalized(*points)
+        if not best or value < best[0][0]:
+            best[:] = [(value, points[0])]
+        gradient = np.sum([point.gradient() for point in points], axis=0)
+        return value, gradient + theta / _PRIOR**2
 
     # values are of the order of m n log(n); scipy takes tolerances as shares of them
-    enough = _ENOUGH / (problem.M.size * np.log(len(problem.M)))
+    enough /= sum(problem.M.size for problem in problems) * np.log(len(problems[0].M))
     with _quiet_scipy():
         minimize(
             objective,
@@ -182,7 +219,7 @@ def _minimize(problem: ScaleProblem, theta: FloatArray, steps: int) -> ScalePoin
             bounds=[(-_BOUND, _BOUND)] * theta.size,
             options={"maxiter": steps, "maxfun": steps + 5, "ftol": enough},
         )
-    return best[0]
+    return best[0][1]
 
 
 def _quiet_scipy() -> AbstractContextManager[object]:

@@ -122,6 +122,11 @@ class WideNet(SpectralLearner):
         """The architecture of the network."""
         return Architecture(self.depth, self.activation, self.train)
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the mixed model can tell noise from the network's functions."""
+        return self.activation == "erf" and self.tune == "reml" and self.filter == "ridge"
+
     def _check_options(self) -> None:
         one_of("relevance", self.relevance, dict.fromkeys(RELEVANCE))
         one_of("filter", self.filter, FILTERS)
