@@ -82,6 +82,8 @@ CLASSES = {
     "ForwardBackward": "selection.forward_backward:ForwardBackward",
     # sums of streamed fits
     "column sums": "streaming.moments:ColumnSums",
+    "first pass": "streaming.drawn:FirstPass",
+    "drawn rows": "streaming.drawn:DrawnRows",
     "fold grams": "streaming.grams:FoldGrams",
     "score sums": "streaming.scoring:ScoreSums",
     "cluster sums": "streaming.scoring:Clusters",

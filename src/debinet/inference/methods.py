@@ -198,7 +198,8 @@ def _mixed_model(
     """Take the coefficients of the learner's mixed model as they are."""
     if pilot is None:
         raise OptionError(
-            f"a learner with a mixed model for method={method!r}, and folds it has a closed form for",
+            f"a learner with a mixed model for method={method!r}, and folds that it needs no "
+            "refits for",
             nuisances.label,
             "Use learner='wide', or method='structured'.",
         )

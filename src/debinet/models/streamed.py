@@ -154,7 +154,7 @@ def _network(options: Options, n: int, p: int) -> TangentNet:
     learner = options.learner
     if isinstance(learner, str):
         learner = resolve_wide(n, p, exact=False).learner
-    net = copy(learner)
+    net: TangentNet = copy(learner)
     set_seeds(net, named_seed(named_seed(options.seed, 0), "joint"), "joint")
     return net
 

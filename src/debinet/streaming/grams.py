@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from debinet.learners.inputs import Moments
-from debinet.learners.tangent.features import FeatureMap
+from debinet.learners.tangent.features import NetworkFeatures
 from debinet.protocols import FloatArray
 from debinet.streaming.layout import RowBlock
 
@@ -26,13 +26,13 @@ class RowMap:
 
     Attributes
     ----------
-    units : FeatureMap
+    units : NetworkFeatures
         The features, of `units.count` columns, as a network sees rows.
     targets : Moments
         Of y and D, 1 + q columns.
     """
 
-    units: FeatureMap
+    units: NetworkFeatures
     targets: Moments
 
     @property

@@ -171,7 +171,8 @@ def fit_joint(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -
     X : columns, 1 + q of them
         Standardized and weighted, y first, then D.
     factor : float
-        By which the penalties are then multiplied.
+        By which the penalty of f is then multiplied. Those of the smooths are not, which with
+        smaller ones would be close to the treatments themselves.
     """
     fits = []
     for spectrum in spectra:
@@ -180,17 +181,13 @@ def fit_joint(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -
     time, ratio, point, spectrum, contrasts = min(fits, key=lambda fit: fit[2].value)
     share = contrasts.share[: spectrum.w.size]
     if factor != 1.0:
-        # the smooths at the smaller penalty: share = x / (1 + x) with x = w t
-        share = share / (share + factor * (1.0 - share))
-        idle = np.zeros((len(contrasts.share) - len(share), share.shape[1]))
-        contrasts = JointContrasts(contrasts.plain, np.vstack([share, idle]))
         time = min(time / factor, max(time, float(time_grid(contrasts.plain.w)[-1])))
         point = contrasts.at(time, ratio)
     left = 1.0 / (1.0 + spectrum.w * time)[:, None]
     D = X[..., 1:]
     weighted = spectrum.residual(D, left)
     smooth = weighted - spectrum.residual(D, left * (1.0 - share))
-    inverse = np.linalg.inv(point.gram)
+    inverse = np.asarray(np.linalg.inv(point.gram), np.float64)
     rows = (weighted - smooth @ (point.inner @ point.HRD)) @ inverse
     noise = float(np.sqrt(max(point.rss, 0.0) / contrasts.plain.count))
     return MixedFit(inverse @ point.moment, rows, noise, inverse)

@@ -64,7 +64,7 @@ def fit_mixed(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -
         time = min(time / factor, max(time, float(time_grid(contrasts.w)[-1])))
     left = spectrum.residual(X[..., 1:], 1.0 / (1.0 + spectrum.w * time)[:, None])
     _, gram, moment, _ = contrasts.solve(time)
-    inverse = np.linalg.inv(gram)
+    inverse = np.asarray(np.linalg.inv(gram), np.float64)
     return MixedFit(inverse @ moment, left @ inverse, contrasts.noise(time), inverse)
 
 

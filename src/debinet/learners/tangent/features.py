@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -17,10 +17,6 @@ class FeatureMap(Protocol):
     """Rows z as features: `width` that are penalized as they are, then linear columns."""
 
     @property
-    def inputs(self) -> Any:
-        """From features to inputs: a record with `moments`."""
-
-    @property
     def width(self) -> int:
         """Number of features before the linear ones."""
 
@@ -30,6 +26,14 @@ class FeatureMap(Protocol):
 
     def __call__(self, Z: FloatArray) -> FloatArray:
         """Return the features (n, count) of rows (n, p)."""
+
+
+class NetworkFeatures(FeatureMap, Protocol):
+    """Features of a network."""
+
+    @property
+    def inputs(self) -> InputMap:
+        """What the network sees of a row."""
 
 
 @dataclass(frozen=True)

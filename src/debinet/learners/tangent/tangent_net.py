@@ -10,7 +10,7 @@ from debinet.data.options import one_of, whole_number
 from debinet.learners.inputs import Moments
 from debinet.learners.spectral.prepared import SpectralFit
 from debinet.learners.tangent.feature_learner import CRITERIA, FeatureLearner
-from debinet.learners.tangent.features import FeatureMap, HiddenUnits, draw_directions
+from debinet.learners.tangent.features import HiddenUnits, NetworkFeatures, draw_directions
 from debinet.learners.tangent.landmarks import choose_landmarks
 from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.network_inputs import network_inputs
@@ -129,7 +129,7 @@ class TangentNet(FeatureLearner):
 
     def feature_map(
         self, Z: FloatArray, M: FloatArray, weight: FloatArray, moments: Moments | None = None
-    ) -> tuple[FeatureMap, tuple[float, ...]]:
+    ) -> tuple[NetworkFeatures, tuple[float, ...]]:
         """Return the features for rows (n, p) and targets (n, m), and the skip weights to try.
 
         `moments` are those of the features, if these are some of the rows only.
@@ -138,7 +138,7 @@ class TangentNet(FeatureLearner):
         units = self.features == "units"
         by_rule = self.relevance == "auto" and (units or self.tune != "reml")
         relevance = "equal" if by_rule else self.relevance
-        (inputs,) = network_inputs(Z, M, weight, architecture, relevance, moments)
+        (inputs,) = network_inputs(Z, M, weight, architecture, relevance, moments=moments)
         skips = self.skip_weights(inputs.skip)
         if units:
             directions = draw_directions(seed, inputs.map_.width, self.width)

@@ -51,6 +51,7 @@ def network_inputs(
     weight: FloatArray,
     architecture: Architecture,
     relevance: str,
+    *,
     moments: Moments | None = None,
 ) -> tuple[NetworkInputs, ...]:
     """Return the inputs for all targets together, or for each of them.
