@@ -16,8 +16,8 @@ _PAIRED = 15
 def dependence_sums(Z: FloatArray, e: FloatArray, root: FloatArray) -> FloatArray:
     """Return the sums over rows that `correlations` needs, of shape (5, f).
 
-    For each of f functions, the standardized controls, their squares and products of pairs: sums
-    of it, of its square and of its product with the residual; and, the same for all, of the
+    For each of f functions, the standardized controls, their squares, signs and products of pairs:
+    sums of it, of its square and of its product with the residual; and, the same for all, of the
     residual and its square.
 
     Parameters
@@ -29,7 +29,7 @@ def dependence_sums(Z: FloatArray, e: FloatArray, root: FloatArray) -> FloatArra
     root : FloatArray of shape (n,)
         Square roots of the weights.
     """
-    columns = [Z, Z**2]
+    columns = [Z, Z**2, np.sign(Z)]
     if 1 < Z.shape[1] <= _PAIRED:
         pairs = combinations(range(Z.shape[1]), 2)
         columns.append(np.column_stack([Z[:, i] * Z[:, j] for i, j in pairs]))
@@ -48,7 +48,8 @@ def correlations(sums: FloatArray, n: int) -> FloatArray:
 
 def function_names(controls: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the functions."""
-    names = [*controls, *(f"{name}^2" for name in controls)]
+    squares, signs = (f"{name}^2" for name in controls), (f"sign({name})" for name in controls)
+    names = [*controls, *squares, *signs]
     if 1 < len(controls) <= _PAIRED:
         names += [f"{a} * {b}" for a, b in combinations(controls, 2)]
     return tuple(names)

@@ -24,6 +24,7 @@ CHECKS = (
     trust_nuisances.overlap,
     trust_estimates.collinearity,
     trust_nuisances.leftover,
+    trust_nuisances.confounding,
     trust_estimates.bias_along_penalty,
     trust_estimates.agreement,
     trust_estimates.splits,

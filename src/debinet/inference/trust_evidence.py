@@ -33,6 +33,8 @@ class TrustEvidence:
         errors.
     leftover : FloatArray of shape (k,)
         Correlations of the result's residual with functions of the controls.
+    leftover_treatments : FloatArray of shape (q, k) or None
+        The same correlations of the residuals of the treatments.
     leftover_names : tuple of str
         Which functions.
     stopping : StoppingCurve, optional
@@ -55,6 +57,7 @@ class TrustEvidence:
     other_se: FloatArray | None
     leftover: FloatArray
     leftover_names: tuple[str, ...]
+    leftover_treatments: FloatArray | None = None
     stopping: StoppingCurve | None = None
     relevance: FloatArray | None = None
     relevance_names: tuple[str, ...] = ()
@@ -70,6 +73,7 @@ class TrustEvidence:
             other_coef="q",
             other_se="q",
             leftover="k",
+            leftover_treatments="q k",
             relevance="p",
         )
         require(self.leftover.size == len(self.leftover_names), "leftover_names")

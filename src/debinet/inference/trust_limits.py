@@ -30,6 +30,10 @@ class TrustLimits:
         p-value of the left-over dependence, below which it is "look".
     leftover_correlation : float
         Its correlation, above which it is then "do not trust".
+    confounding_pvalue : float
+        p-value of the left-over confounding, below which it counts.
+    confounding_size : pair
+        The bias that it implies, in standard errors.
     bias_z : pair
         Difference along the penalty, in its own standard errors, for one coefficient; with more
         of them the same chance is shared.
@@ -76,6 +80,8 @@ class TrustLimits:
     inflation: Pair = (10.0, 1000.0)
     leftover_pvalue: float = 0.01
     leftover_correlation: float = 0.3
+    confounding_pvalue: float = 0.05
+    confounding_size: Pair = (0.5, 1.5)
     bias_z: Pair = (1.65, 4.0)
     bias_size: Pair = (0.5, 1.0)
     agreement_heldout: Pair = (2.0, float("inf"))

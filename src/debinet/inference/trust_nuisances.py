@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
+from scipy.integrate import quad
+from scipy.special import k0
 
 from debinet.inference.overlap import Overlap
 from debinet.inference.trust_check import Check, graded, number, unknown, worst
@@ -129,6 +131,41 @@ def leftover(result: Inference, evidence: TrustEvidence | None, limits: TrustLim
     )
     strong = abs(r[j]) > limits.leftover_correlation
     return Check(name, "do not trust" if strong else "look", finding, advice)
+
+
+def confounding(result: Inference, evidence: TrustEvidence | None, limits: TrustLimits) -> Check:
+    """Look for functions of the controls in the residuals of both the outcome and a treatment.
+
+    What is left of a function in one of them only does no harm. In both it biases the coefficient
+    by about the product of the correlations times `sqrt(n)`, in standard errors. If nothing is
+    left, `n` times the product is distributed like that of two independent normal variables.
+    """
+    name = "left-over confounding"
+    if evidence is None or evidence.leftover_treatments is None or evidence.leftover.size == 0:
+        return unknown(name)
+    product = np.abs(evidence.leftover * evidence.leftover_treatments)
+    j, k = np.unravel_index(int(product.argmax()), product.shape)
+    size = float(product[j, k] * np.sqrt(result.n))
+    pvalue = min(1.0, product.size * product_tail(float(product[j, k]) * result.n))
+    finding = (
+        f"{evidence.leftover_names[k]} is in the residuals of {result.outcome} and of "
+        f"{result.names[j]}: a bias of about {size:.2f} standard errors, p = {pvalue:.2g}"
+    )
+    if pvalue > limits.confounding_pvalue:
+        return Check(name, "ok", finding)
+    advice = (
+        f"some of the effect of {evidence.leftover_names[k]} on both was missed: add it to the "
+        "controls, or compare with other learners"
+    )
+    return graded(name, size, limits.confounding_size, finding, advice)
+
+
+def product_tail(c: float) -> float:
+    """Return the probability that |x y| > c for independent standard normal x and y."""
+    if c <= 0:
+        return 1.0
+    # The product has the density K0(t) / pi; beyond 700 it underflows.
+    return float(2 / np.pi * quad(k0, c, np.inf)[0]) if c < 700 else 0.0
 
 
 def _column(result: Inference, j: int) -> str:

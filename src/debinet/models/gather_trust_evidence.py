@@ -31,7 +31,11 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
     coef, se = _estimate(other, weights)
     root = np.sqrt(weights)
     Z = column_moments(data.Z, weights).standardize(data.Z)
-    sums = dependence_sums(Z, root * part.regression.residuals, root)
+    n = int(np.count_nonzero(weights))
+    leftover, *of_treatments = (
+        correlations(dependence_sums(Z, root * column, root), n)
+        for column in (part.regression.residuals, *part.regression.R_D.T)
+    )
     return TrustEvidence(
         in_sample=folds.in_sample,
         total=np.average((data.M - mean) ** 2, axis=0, weights=weights),
@@ -39,7 +43,8 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
         trained=ours if folds.in_sample else theirs,
         other_coef=coef,
         other_se=se,
-        leftover=correlations(sums, int(np.count_nonzero(weights))),
+        leftover=leftover,
+        leftover_treatments=np.stack(of_treatments),
         leftover_names=function_names(data.schema.control_names),
         stopping=part.diagnostics.stopping,
         relevance=_relevance(part.diagnostics.relevance),
