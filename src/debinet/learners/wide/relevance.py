@@ -29,8 +29,7 @@ from debinet.protocols import BoolArray, FloatArray, IntArray
 # Logarithms of scales have a normal prior with this standard deviation, and bounds.
 _PRIOR = 2.0
 _BOUND = 5.0
-# Logarithm to which the scales of missed pairs are raised, and how often at most.
-_LIFTED = 1.0
+# How often the scales of missed pairs are raised at most.
 _LIFTS = 3
 # Targets are cut at this many standard deviations from their mean while scales are learned;
 # standard deviations shrink as tails are cut, so this is repeated a few times.
@@ -50,12 +49,13 @@ class _Schedule:
     few, most : int
         Number of rows used first, and last.
     block : int
-        Number of rows whose likelihood is taken together in the last steps: an evaluation costs
-        the third power of it.
+        Number of rows whose likelihood is taken together: an evaluation costs its third power.
     last : int
         Steps on more than the first rows.
     enough : float
         A search ends when a step raises twice the log-likelihood by less than this.
+    lift : float
+        Logarithm to which the scales of missed pairs are raised.
     worth : float
         What each scale must add to the held-out log-likelihood for the scales to be used at all.
     steps : int
@@ -67,13 +67,14 @@ class _Schedule:
     block: int
     last: int
     enough: float
+    lift: float
     worth: float
     steps: int = 28
 
 
 # The kernels of smooth networks have fewer local optima and need fewer rows (docs/decisions/0020).
-_RECTIFIED = _Schedule(few=500, most=1000, block=1000, last=6, enough=0.01, worth=1.0)
-_SMOOTH = _Schedule(few=250, most=1000, block=250, last=3, enough=0.5, worth=0.0)
+_RECTIFIED = _Schedule(few=500, most=1000, block=1000, last=6, enough=0.01, lift=1.0, worth=1.0)
+_SMOOTH = _Schedule(few=500, most=500, block=500, last=0, enough=0.5, lift=-0.5, worth=0.0)
 
 
 @dataclass(frozen=True)
@@ -123,22 +124,21 @@ def learn_relevance(
         "Use relevance='equal', or fewer rows.",
     )
     order = named_generator(0, "relevance").permutation(len(Z))
-    few = np.sort(order[: plan.few])
-    found = _search(problem.of(few), np.zeros(problem.size), plan)
-    gain = _heldout_gain(found, centred(M[few], root_weight[few]))
+    few, many = (_split(order[:count], plan.block) for count in (plan.few, most))
+    found = _search([problem.of(rows) for rows in few], np.zeros(problem.size), plan, plan.steps)
+    first = few[0]
+    gain = _heldout_gain(found, centred(M[first], root_weight[first]))
     if not gain > plan.worth * problem.size:
-        return _common_scale(problem.of(few), plan) if smooth else Relevance()
-    matrix, scales = np.eye(Z.shape[1]), found
+        return _common_scale(problem.of(first), plan) if smooth else Relevance()
+    if len(Z) > plan.few:
+        found = _search([problem.of(rows) for rows in many], found.theta, plan, plan.last)
+    matrix = np.eye(Z.shape[1])
     if smooth:
         turned = rotate_inputs(found)
-        again = _minimize([turned.problem], turned.start, plan.steps, plan.enough)
+        again = _minimize([turned.problem], turned.start, plan.steps, plan.enough)[0]
         if _penalized(again) < _penalized(found) - turned.price:
-            matrix, scales = turned.matrix, again
-            problem = replace(problem, Z=Z @ matrix, groups=again.problem.groups)
-    if len(Z) > len(few):
-        blocks = [problem.of(np.sort(rows)) for rows in _split(order[:most], plan.block)]
-        scales = _minimize(blocks, scales.theta, plan.last, plan.enough)
-    scale, skip = scales.scales()
+            matrix, found = turned.matrix, again
+    scale, skip = found.scales()
     return Relevance(matrix * scale, skip if smooth else None)
 
 
@@ -153,7 +153,7 @@ def _common_scale(problem: ScaleProblem, plan: _Schedule) -> Relevance:
     """Learn one scale for all features, and the weight of the linear part."""
     p = problem.Z.shape[1]
     one = replace(problem, groups=np.zeros(p, dtype=np.int64))
-    scale, skip = _minimize([one], np.zeros(2), plan.steps, plan.enough).scales()
+    scale, skip = _minimize([one], np.zeros(2), plan.steps, plan.enough)[0].scales()
     return Relevance(np.diag(scale), skip)
 
 
@@ -165,27 +165,34 @@ def without_tails(M: FloatArray) -> FloatArray:
     return M
 
 
-def _search(problem: ScaleProblem, theta: FloatArray, plan: _Schedule) -> ScalePoint:
-    """Minimize; raise the scales that were missed and minimize again, as long as that helps."""
-    best = _minimize([problem], theta, plan.steps, plan.enough)
+def _search(
+    problems: Sequence[ScaleProblem], theta: FloatArray, plan: _Schedule, steps: int
+) -> ScalePoint:
+    """Minimize; raise the scales that were missed and minimize again, as long as that helps.
+
+    Returns the end of the search in the first of the blocks of rows.
+    """
+    best = _minimize(problems, theta, steps, plan.enough)
+    Z = np.vstack([problem.Z for problem in problems])
+    root = np.concatenate([problem.root_weight for problem in problems])
+    groups = problems[0].groups
     for _ in range(_LIFTS):
-        faded = (best.theta[:-1] < 0)[problem.groups]
-        pair = missed_pair(problem.Z, best.residual, problem.root_weight, faded)
+        faded = (best[0].theta[:-1] < 0)[groups]
+        pair = missed_pair(Z, np.vstack([point.residual for point in best]), root, faded)
         if pair is None:
             break
-        lifted = best.theta.copy()
-        groups = problem.groups[list(pair)]
-        lifted[groups] = np.maximum(lifted[groups], _LIFTED)
-        found = _minimize([problem], lifted, plan.steps, plan.enough)
-        if _penalized(found) > _penalized(best) - plan.enough:
+        lifted = best[0].theta.copy()
+        lifted[groups[list(pair)]] = np.maximum(lifted[groups[list(pair)]], plan.lift)
+        found = _minimize(problems, lifted, plan.steps, plan.enough)
+        if _penalized(*found) > _penalized(*best) - plan.enough:
             break
         best = found
-    return best
+    return best[0]
 
 
 def _split(order: IntArray, block: int) -> list[IntArray]:
-    """Return the rows in parts of nearly the same size, at most that of a block by half."""
-    return np.array_split(order, max(1, round(order.size / block)))
+    """Return the rows in ascending parts of nearly the same size, about that of a block."""
+    return [np.sort(rows) for rows in np.array_split(order, max(1, round(order.size / block)))]
 
 
 def _penalized(*points: ScalePoint) -> float:
@@ -196,15 +203,15 @@ def _penalized(*points: ScalePoint) -> float:
 
 def _minimize(
     problems: Sequence[ScaleProblem], theta: FloatArray, steps: int, enough: float
-) -> ScalePoint:
-    """Return where a descent of so many steps ends, in the first of the blocks of rows."""
-    best: list[tuple[float, ScalePoint]] = []
+) -> list[ScalePoint]:
+    """Return where a descent of so many steps ends, for every block of rows."""
+    best: list[tuple[float, list[ScalePoint]]] = []
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
         points = [evaluate(theta.copy(), problem) for problem in problems]
         value = _penalized(*points)
         if not best or value < best[0][0]:
-            best[:] = [(value, points[0])]
+            best[:] = [(value, points)]
         gradient = np.sum([point.gradient() for point in points], axis=0)
         return value, gradient + theta / _PRIOR**2
 
