@@ -281,7 +281,7 @@ def test_many_rows_take_random_features_and_the_summary_says_so(small, monkeypat
     exact = dn.PartiallyLinear(["d1"], random_state=0).fit(X, y).result_
     assert exact.provenance.learner == "WideNet"
     assert "random features" not in exact.summary()
-    monkeypatch.setattr(named, "EXACT_ROWS", 59)
+    monkeypatch.setattr(named, "_EQUAL_EXACT", 59)
     model = dn.PartiallyLinear(["d1"], random_state=0).fit(X, y)
     assert model.result_.provenance.learner == "TangentNet"
     assert "random features" in model.result_.summary()

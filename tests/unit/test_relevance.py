@@ -10,7 +10,8 @@ from debinet.data.folds import leave_one_out
 from debinet.exceptions import OptionError
 from debinet.learners.inputs import column_moments
 from debinet.learners.wide import relevance as module
-from debinet.learners.wide.kernels import Architecture, forward, kernel_matrix, pull_back
+from debinet.learners.wide.kernel_gradient import forward, pull_back, row_gradients
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.learners.wide.likelihood import ScaleProblem, evaluate
 from debinet.learners.wide.relevance import (
     learn_relevance,
@@ -39,6 +40,8 @@ ARCHITECTURES = [
     Architecture(2, "relu", "all"),
     Architecture(2, "relu", "first"),
     Architecture(3, "leaky_relu", "all"),
+    Architecture(1, "erf", "all"),
+    Architecture(1, "erf", "first"),
 ]
 
 
@@ -64,6 +67,19 @@ def test_the_kernel_is_pulled_back_to_the_inputs(architecture):
         assert found[i, j] == pytest.approx(numerical, rel=1e-6, abs=1e-6)
     numerical = (value(X, 0.7 + 1e-6) - value(X, 0.7 - 1e-6)) / 2e-6
     assert by_skip == pytest.approx(numerical, rel=1e-6)
+
+
+@pytest.mark.parametrize("train", ["all", "first"])
+def test_the_gradients_of_a_fitted_function_by_its_rows(train):
+    """Central differences of `f(x) = sum_k a_k K(x, x_k)` with the rows x_k fixed."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=(12, 3)), np.ones(12)])
+    weights, architecture = rng.normal(size=12), Architecture(1, "erf", train)
+    found = row_gradients(forward(X, architecture), weights)
+    for j in range(4):
+        step = 1e-6 * np.eye(4)[j]
+        up, down = (kernel_matrix(X + s, X, architecture) @ weights for s in (step, -step))
+        np.testing.assert_allclose(found[:, j], (up - down) / 2e-6, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES, ids=str)
@@ -174,7 +190,7 @@ def test_scales_are_learned_once_for_all_steps(monkeypatch):
         calls.append(arguments[1].shape[1])
         return learn_relevance(*arguments)
 
-    monkeypatch.setattr("debinet.learners.wide.wide_net.learn_relevance", counted)
+    monkeypatch.setattr("debinet.learners.wide.network_inputs.learn_relevance", counted)
     data = dn.datasets.make_smooth_nonlinear(150, random_state=0)
     learner = dn.WideNet(relevance="learned")
     model = dn.PartiallyLinear(list(data.truth.index), learner).fit(data.X, data.y)
@@ -192,7 +208,7 @@ def test_repetitions_do_not_learn_again(monkeypatch):
         calls.append(1)
         return learn_relevance(*arguments)
 
-    monkeypatch.setattr("debinet.learners.wide.wide_net.learn_relevance", counted)
+    monkeypatch.setattr("debinet.learners.wide.network_inputs.learn_relevance", counted)
     data = dn.datasets.make_smooth_nonlinear(120, random_state=0)
     net = dn.WideNet(relevance="learned")
     model = dn.PartiallyLinear(["d1", "d2"], net, crossfit=(3, 4), random_state=0)
@@ -232,14 +248,28 @@ def test_options_that_do_not_exist(options):
         dn.WideNet(**options).fit(Z, M)
 
 
-def test_few_rows_are_learned_from_in_one_go(monkeypatch):
-    sizes = []
-    real = module._search
-    monkeypatch.setattr(module, "_search", lambda p, t, s: sizes.append(len(p.Z)) or real(p, t, s))
-    for n in (100, 500, 1500):
+@pytest.mark.parametrize(
+    ("activation", "steps"),
+    [
+        ("relu", {100: [[100]], 500: [[500]], 1500: [[500], [1000]]}),
+        ("erf", {100: [[100]], 500: [[250], [250, 250]], 1500: [[250], [250] * 4]}),
+    ],
+)
+def test_few_rows_are_learned_from_in_one_go(monkeypatch, activation, steps):
+    sizes, real = [], module._minimize
+
+    def counted(problems, *arguments):
+        rows = [len(one.Z) for one in problems]
+        if rows not in sizes:
+            sizes.append(rows)
+        return real(problems, *arguments)
+
+    monkeypatch.setattr(module, "_minimize", counted)
+    for n, expected in steps.items():
+        sizes.clear()
         Z, M = sparse(n, 3)
-        learn_relevance(Z, M, np.ones(n), Architecture())
-    assert sizes == [100, 500, 500, 1000]
+        learn_relevance(Z, M, np.ones(n), Architecture(1, activation))
+        assert sizes == expected
 
 
 def test_leave_one_out_errors_are_those_of_the_network():

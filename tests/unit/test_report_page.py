@@ -60,12 +60,15 @@ def test_a_page_that_needs_nothing_else(page):
     checker = Checker()
     checker.feed(text)
     assert checker.open == []
-    assert len(checker.images) == 5  # forest, residuals, overlap, penalty, stopping
+    assert len(checker.images) == 6  # forest, residuals, overlap, penalty, stopping, relevance
     assert all(image["alt"] for image in checker.images)
     assert all(head.get("scope") in {"row", "col"} for head in checker.heads)
     assert all(source.startswith("data:") for source in checker.sources)
     assert "default-src 'none'" in text
-    for part in ("Coefficients", "Can it be trusted?", "Residuals", "Overlap", "What was run"):
+    for part in (
+        *("Coefficients", "Can it be trusted?", "Residuals", "Overlap", "Relevance"),
+        "What was run",
+    ):
         assert f"<h2>{part}" in text
     assert "wages.csv" in text
     assert f"seed           {result.seed}" in text

@@ -314,14 +314,16 @@ def test_other_targets_are_seen_as_the_first():
     Z, M = per_output()
     prepared = WideNet(relevance="per-output").prepare(Z, M)
     alone = WideNet(relevance="learned").prepare(Z, M[:, 0])
-    np.testing.assert_allclose(prepared.views[0].scale, alone.views[0].scale, rtol=1e-6)
-    assert prepared.views[1].scale.argmax() == 1
+    np.testing.assert_allclose(
+        prepared.views[0].inputs.relevance, alone.views[0].inputs.relevance, rtol=1e-6
+    )
+    assert prepared.views[1].inputs.relevance.argmax() == 1
     folds = leave_one_out(len(Z))
     g = M[:, :1] - 0.5 * M[:, 1:]
     ours, expected = (one.hold_out(g, folds) for one in (prepared, alone))
     np.testing.assert_allclose(ours.predictions, expected.predictions, atol=1e-6)
     np.testing.assert_allclose(ours.models[0].predict(Z), expected.models[0].predict(Z), atol=1e-6)
-    np.testing.assert_array_equal(ours.models[0].relevance_, prepared.views[0].scale)
+    np.testing.assert_array_equal(ours.models[0].relevance_, prepared.views[0].inputs.relevance)
     np.testing.assert_allclose(
         prepared.adjoint(Z, folds, ours), alone.adjoint(Z, folds, expected), atol=1e-5
     )

@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from joblib import cpu_count, parallel_config
+from sklearn.base import clone
 
 import debinet as dn
 from closeness import assert_close, assert_same_fit
@@ -39,6 +40,7 @@ from debinet.exceptions import (
     UnknownColumnError,
 )
 from debinet.inference.reporting import write_report
+from debinet.learners.budget import landmarks_within
 from debinet.streaming import fit as fit_module
 from debinet.streaming import running
 from debinet.streaming.hashing import hash_labels, hash_rows
@@ -65,8 +67,13 @@ def make(n=600, seed=0):
 FRAME = make()
 
 
+def network(features="units", **options):
+    """Thirty features, and all controls with the same weight."""
+    return dn.TangentNet(**{"width": 30, "features": features, "relevance": "equal"} | options)
+
+
 def model(**options):
-    options = {"learner": dn.TangentNet(width=30), "random_state": 0} | options
+    options = {"learner": network(), "random_state": 0} | options
     return dn.PartiallyLinear(options.pop("treatments", ["d1", "d2"]), **options)
 
 
@@ -87,7 +94,7 @@ def assert_as_expected(found, expected, tolerance):
     absent = set()
     if found.result_.provenance.clusters is None:
         absent.add("cluster")
-    if found.method != "structured":
+    if found.result_.provenance.method in {"robinson", "dml2"}:
         absent.add("full")
     kinds = [kind for kind in KINDS if kind not in absent]
     assert_same_fit(found, expected, FRAME[["d1", "d2", *CONTROLS]], tolerance, kinds)
@@ -114,14 +121,24 @@ def spools(tmp_path, monkeypatch):
 # --- as in memory --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", ["structured", "robinson", "dml2"])
+NETWORKS = {
+    "units": network(),
+    "landmarks": network("landmarks"),
+    "learned": network("landmarks", relevance="learned"),
+}
+
+
+@pytest.mark.parametrize("net", NETWORKS)
+@pytest.mark.parametrize("method", ["joint", "structured", "robinson", "dml2"])
 @pytest.mark.parametrize(
     ("groups", "weight"), [(None, None), (None, "w"), ("firm", None), ("firm", "w")]
 )
-def test_the_same_as_in_memory(method, groups, weight):
-    found = stream(FRAME, groups=groups, sample_weight=weight, options={"method": method})
+def test_the_same_as_in_memory(net, method, groups, weight):
+    """Relevance is learned from, and landmarks chosen among, a sample that here is all rows."""
+    options = {"method": method, "learner": NETWORKS[net]}
+    found = stream(FRAME, groups=groups, sample_weight=weight, options=options)
     X = FRAME[["d1", "d2", *CONTROLS]]
-    expected = model(method=method, crossfit=same_folds(FRAME, groups)).fit(
+    expected = model(**options, crossfit=same_folds(FRAME, groups)).fit(
         X,
         FRAME["y"],
         groups=None if groups is None else FRAME[groups],
@@ -135,7 +152,7 @@ def test_the_same_as_in_memory(method, groups, weight):
     same = ours.index.intersection(theirs.index).difference(["outliers"])
     assert ours[same].to_dict() == theirs[same].to_dict()
     path, by_rows = (one.result_.evidence.get().path for one in (found, expected))
-    assert (path is None) == (by_rows is None) == (method != "structured")
+    assert (path is None) == (by_rows is None) == (method not in {"joint", "structured"})
     if path is not None:
         assert_close(path.coef, by_rows.coef, 1e-6)
         assert_close(path.se_difference, by_rows.se_difference, 1e-6)
@@ -144,10 +161,15 @@ def test_the_same_as_in_memory(method, groups, weight):
 @pytest.mark.parametrize(
     "net",
     [
-        dn.TangentNet(width=30, tune="gcv"),
-        dn.TangentNet(width=30, skip=0.0),
-        dn.TangentNet(width=400, skip=3.0, random_state=5),
+        network(features, **options)
+        for features in ("units", "landmarks")
+        for options in (
+            {"tune": "gcv"},
+            {"skip": 0.0},
+            {"width": 400, "skip": 3.0, "random_state": 5},
+        )
     ],
+    ids=str,
 )
 def test_every_option_of_the_network(net):
     """400 hidden units of 600 rows, of which 480 are left in training."""
@@ -158,8 +180,9 @@ def test_every_option_of_the_network(net):
 
 
 @pytest.mark.parametrize("tune", ["reml", "gcv"])
-def test_the_network_knows_what_one_in_memory_knows(tune):
-    learner = dn.TangentNet(width=30, tune=tune)
+@pytest.mark.parametrize("net", NETWORKS)
+def test_the_network_knows_what_one_in_memory_knows(net, tune):
+    learner = clone(NETWORKS[net]).set_params(tune=tune)
     found = stream(FRAME, options={"learner": learner})
     expected = model(learner=learner, crossfit=same_folds(FRAME)).fit(
         FRAME[["d1", "d2", *CONTROLS]], FRAME["y"]
@@ -167,15 +190,16 @@ def test_the_network_knows_what_one_in_memory_knows(tune):
     for part in ("joint", "g"):
         averages = [getattr(fit._fitted.means[0], part) for fit in (found, expected)]
         one, other = (average.fits[0].models[0] for average in averages)
-        for name in ("penalty_", "skip_", "dof_", "noise_variance_"):
+        for name in ("penalty_", "skip_", "dof_", "noise_variance_", "relevance_"):
             np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-6)
 
 
-def test_rows_of_weight_zero_do_not_count():
-    frame = FRAME.assign(w=FRAME["w"] * (FRAME.index % 3 > 0))
-    found = stream([frame.iloc[:100], frame.iloc[100:]], sample_weight="w")
-    X = frame[["d1", "d2", *CONTROLS]]
-    expected = model(crossfit=same_folds(frame)).fit(X, frame["y"], sample_weight=frame["w"])
+@pytest.mark.parametrize("net", NETWORKS)
+def test_rows_of_weight_zero_do_not_count(net):
+    frame, options = FRAME.assign(w=FRAME["w"] * (FRAME.index % 3 > 0)), {"learner": NETWORKS[net]}
+    found = stream([frame.iloc[:100], frame.iloc[100:]], sample_weight="w", options=options)
+    X, folds = frame[["d1", "d2", *CONTROLS]], same_folds(frame)
+    expected = model(**options, crossfit=folds).fit(X, frame["y"], sample_weight=frame["w"])
     assert_as_expected(found, expected, MEMORY)
     assert found.result_.n == 400
 
@@ -183,7 +207,15 @@ def test_rows_of_weight_zero_do_not_count():
 def test_wide_is_named_with_its_number_of_units():
     found = dn.PartiallyLinear(["d1"], random_state=0).fit_stream(FRAME, "y", controls=["z1"])
     assert found.result_.provenance.hidden_units == 245  # 10 sqrt(600)
-    assert "245 hidden units" in found.result_.summary()
+    assert "TangentNet, 245 features" in found.result_.summary()
+
+
+def test_wide_takes_landmarks_where_relevance_can_be_learned():
+    found = dn.PartiallyLinear(["d1"], random_state=0).fit_stream(FRAME, "y", controls=CONTROLS)
+    assert found.result_.provenance.method == "joint"
+    assert found.result_.provenance.hidden_units <= landmarks_within(len(FRAME))
+    net = found._fitted.means[0].joint.fits[0].models[0]
+    assert (net.features, net.width) == ("landmarks", landmarks_within(len(FRAME)))
 
 
 def test_controls_are_all_other_columns():
@@ -202,6 +234,13 @@ def test_an_outcome_that_the_treatments_explain_wholly():
 # --- however the rows are cut --------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module", params=["units", "learned"])
+def split(request):
+    """A network, and its fit of the whole frame."""
+    learner, roles = NETWORKS[request.param], {"groups": "firm", "sample_weight": "w"}
+    return learner, stream(FRAME, **roles, options={"learner": learner, "n_jobs": 1})
+
+
 @pytest.fixture(scope="module")
 def reference():
     return stream(FRAME, groups="firm", sample_weight="w", options={"n_jobs": 1})
@@ -210,17 +249,21 @@ def reference():
 @pytest.mark.parametrize(("files", "group"), [(1, 1000), (1, 37), (7, 1000), (5, 9)])
 @pytest.mark.parametrize(("batch", "n_jobs"), [(65_536, 1), (11, 3)])
 def test_files_row_groups_batches_and_threads_do_not_matter(
-    reference, tmp_path, monkeypatch, files, group, batch, n_jobs
+    split, tmp_path, monkeypatch, files, group, batch, n_jobs
 ):
+    learner, reference = split
     monkeypatch.setattr(running, "BATCH", batch)
     folder = write(tmp_path / "data", files=files, group=group)
     roles = {"groups": "firm", "sample_weight": "w"}
-    assert_as_expected(stream(folder, options={"n_jobs": n_jobs}, **roles), reference, CUT)
+    found = stream(folder, options={"n_jobs": n_jobs, "learner": learner}, **roles)
+    assert_as_expected(found, reference, CUT)
 
 
-def test_threads_change_no_bit(monkeypatch):
+@pytest.mark.parametrize("net", NETWORKS)
+def test_threads_change_no_bit(monkeypatch, net):
     monkeypatch.setattr(running, "BATCH", 50)
-    one, three = (stream(FRAME, options={"n_jobs": jobs}) for jobs in (1, 3))
+    learner = NETWORKS[net]
+    one, three = (stream(FRAME, options={"n_jobs": jobs, "learner": learner}) for jobs in (1, 3))
     assert np.array_equal(one.coef_, three.coef_)
     assert np.array_equal(one.result_.covariance, three.result_.covariance)
 
@@ -392,9 +435,8 @@ REFUSED = {
     "learner": (whole, {"options": {"learner": "mean"}}, OptionError, "TangentNet"),
     "other learner": (whole, {"options": {"learner": dn.WideNet()}}, OptionError, "TangentNet"),
     "width": (whole, {"options": {"learner": dn.TangentNet(width=0)}}, OptionError, "width"),
-    "memory": (
-        *(whole, {"options": {"learner": dn.TangentNet(width=10**7)}}, MemoryLimitError, "GB"),
-    ),
+    "memory": (whole, {"options": {"learner": network(width=10**7)}}, MemoryLimitError, "GB"),
+    "features": (whole, {"options": {"learner": network("splines")}}, OptionError, "features"),
     "method": (whole, {"options": {"method": "dml1"}}, OptionError, "dml1"),
     "gls": (whole, {"options": {"method": "gls"}}, OptionError, "gls"),
     "leave one out": (whole, {"options": {"crossfit": "loo"}}, OptionError, "loo"),
@@ -549,21 +591,23 @@ def resumable(data, checkpoint, **options):
     return stream(data, options=options, **roles)
 
 
+@pytest.mark.parametrize("net", ["units", "learned"])
 @pytest.mark.parametrize("at", [1, 2, 9, 10, 17, 18, 20, 27])
-def test_an_interrupted_fit_goes_on(tmp_path, at):
+def test_an_interrupted_fit_goes_on(tmp_path, at, net):
     """Nine pieces, each read three times; whatever is done is not read again."""
     folder = write(tmp_path / "data")
     checkpoint = tmp_path / "sums"
-    expected = bits(resumable(folder, None))
+    learner = NETWORKS[net]
+    expected = bits(resumable(folder, None, learner=learner))
     with pytest.MonkeyPatch.context() as patch:
         stopping = Stopping(patch, at)
         with pytest.raises(KeyboardInterrupt):
-            resumable(folder, checkpoint, n_jobs=1)
+            resumable(folder, checkpoint, n_jobs=1, learner=learner)
         assert stopping.calls == at
     assert checkpoint.exists() == (at > 1)
     with pytest.MonkeyPatch.context() as patch:
         counting = Stopping(patch)
-        found = resumable(folder, checkpoint, n_jobs=2)
+        found = resumable(folder, checkpoint, n_jobs=2, learner=learner)
         assert counting.calls == 27 - (at - 1)
     assert bits(found) == expected
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
@@ -607,9 +651,10 @@ def interrupted(tmp_path, monkeypatch):
         (parts, {"random_state": 1}),
         (parts, {"crossfit": 4}),
         (parts, {"method": "robinson"}),
-        (parts, {"learner": dn.TangentNet(width=31)}),
-        (parts, {"learner": dn.TangentNet(width=30, tune="gcv")}),
-        (parts, {"learner": dn.TangentNet(width=30, skip=1.0)}),
+        (parts, {"learner": network(width=31)}),
+        (parts, {"learner": network("landmarks")}),
+        (parts, {"learner": network(tune="gcv")}),
+        (parts, {"learner": network(skip=1.0)}),
         (parts, {"treatments": ["d2", "d1"]}),
     ],
 )
@@ -675,8 +720,9 @@ def test_killed_in_the_middle(tmp_path):
 # --- afterwards ----------------------------------------------------------------------------------
 
 
-def test_saved_and_read_back(tmp_path):
-    fitted = stream(FRAME, groups="firm")
+@pytest.mark.parametrize("net", NETWORKS)
+def test_saved_and_read_back(tmp_path, net):
+    fitted = stream(FRAME, groups="firm", options={"learner": NETWORKS[net]})
     fitted.save(tmp_path / "model.npz")
     again = dn.load(tmp_path / "model.npz")
     X = FRAME[fitted.feature_names_in_]

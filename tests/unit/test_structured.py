@@ -11,7 +11,8 @@ from debinet.exceptions import CovarianceError, OptionError
 from debinet.learners.inputs import column_moments
 from debinet.learners.spectral.full import decompose
 from debinet.learners.wide import view
-from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
+from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from reachable import largest_array
 
 N = 80
@@ -27,7 +28,7 @@ def dense_gls(X, y, names, skip, weights=None):
     """Restricted maximum likelihood and generalized least squares with dense matrices."""
     w = np.ones(N) if weights is None else weights
     Z = X.drop(columns=names).to_numpy()
-    encoded = encode(Z, column_moments(Z, w))
+    encoded = InputMap(column_moments(Z, w)).encode(Z)
     K = kernel_matrix(encoded, encoded, Architecture(1, "relu", "all"), skip)
     F = np.column_stack([np.ones(N), X[names]])
 
@@ -121,14 +122,16 @@ def test_with_nothing_to_learn_it_is_nearly_least_squares(data):
     np.testing.assert_allclose(model.result_.se, ols.se, rtol=0.1)
 
 
-def test_gls_needs_a_mixed_model_and_its_own_covariance(data):
+def test_gls_needs_a_mixed_model(data):
     X, y, names = data
     with pytest.raises(OptionError, match="mixed model"):
         dn.PartiallyLinear(names, LinearRegression(), method="gls").fit(X, y)
     result = dn.PartiallyLinear(names, method="gls").fit(X, y).result_
     assert result.vcov_type == "full"
-    with pytest.raises(CovarianceError, match="mixed-model"):
-        result.with_vcov("HC3")
+    solved = result.regressions[0]
+    leverage = (solved.R_D * solved.influence).sum(axis=1)
+    terms = solved.influence * (solved.residuals / (1 - leverage))[:, None]
+    np.testing.assert_allclose(result.with_vcov("HC3").vcov, terms.T @ terms, rtol=1e-10)
     other = dn.PartiallyLinear(names, LinearRegression(), random_state=0).fit(X, y).result_
     with pytest.raises(CovarianceError, match="linear in y"):
         other.with_vcov("full")

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from debinet.learners.inputs import column_moments
-from debinet.learners.tangent.features import HiddenUnits, Units, draw_directions
+from debinet.learners.tangent.features import HiddenUnits, draw_directions
 from debinet.learners.tangent.view import view_features
-from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
+from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
 
 
 def second_layer(Z, moments):
     """What training the second layer adds to that of the first, in closed form."""
-    rows = encode(Z, moments)
+    rows = InputMap(moments).encode(Z)
     both, first = (kernel_matrix(rows, rows, Architecture(train=t)) for t in ("all", "first"))
     return both - first
 
@@ -25,12 +26,12 @@ def test_the_kernel_converges_like_one_over_the_root_of_width():
     """
     Z = np.random.default_rng(0).normal(size=(30, 4))
     moments = column_moments(Z, np.ones(30))
-    exact = second_layer(Z, moments)
+    exact, inputs = second_layer(Z, moments), InputMap(moments)
     scaled = []
     for width in (100, 1600, 25600):
         squared = []
         for seed in range(8):
-            units = HiddenUnits(moments, draw_directions(seed, 4, width))(Z)[:, :width]
+            units = HiddenUnits(inputs, draw_directions(seed, 4, width))(Z)[:, :width]
             squared.append(((units @ units.T - exact) ** 2).mean())
         scaled.append(np.sqrt(width * np.mean(squared)))
     np.testing.assert_allclose(scaled[1:], scaled[0], rtol=0.4)
@@ -50,7 +51,8 @@ def test_decompositions_rebuild_the_kernel(n, weighted):
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(n, 2))
     weight = rng.uniform(0.5, 2, n) if weighted else np.ones(n)
-    made = view_features(Z, weight, Units(40, 0), (0.0, 10.0))
+    units = HiddenUnits(InputMap(column_moments(Z, weight)), draw_directions(0, 2, 40))
+    made = view_features(Z, weight, units, (0.0, 10.0))
     phi = made.feature_map(Z)
     centred = np.sqrt(weight)[:, None] * (phi - np.average(phi, axis=0, weights=weight))
     for spectrum in made.spectra:

@@ -5,12 +5,14 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import debinet as dn
+from debinet.learners.inputs import column_moments
 from debinet.learners.spectral.spectrum import RIDGE
 from debinet.learners.spectral.tuning import CRITERIA
 from debinet.learners.tangent import TangentNet
 from debinet.learners.tangent import feature_learner as module
-from debinet.learners.tangent.features import Units
+from debinet.learners.tangent.features import HiddenUnits, draw_directions
 from debinet.learners.tangent.view import view_features
+from debinet.learners.wide.input_map import InputMap
 from reachable import largest_array
 
 N = 80
@@ -22,11 +24,18 @@ def data():
     return X, y, list(truth.index)
 
 
+# Landmarks are at most as many as rows, whatever the width.
+both_features = pytest.mark.parametrize("features", ["landmarks", "units"])
+
+
+def network(features, **options):
+    return TangentNet(features=features, relevance="equal", random_state=0, **options)
+
+
 def dense_kernel(net, Z, skip):
-    phi = net._predictor.parts[0].feature_map(Z)
-    return phi[:, : net.width] @ phi[:, : net.width].T + skip * (
-        phi[:, net.width :] @ phi[:, net.width :].T
-    )
+    feature_map = net._predictor.parts[0].feature_map
+    phi, linear = np.split(feature_map(Z), [feature_map.width], axis=1)
+    return phi @ phi.T + skip * (linear @ linear.T)
 
 
 def restricted(K, F, y, w, log_penalty):
@@ -57,12 +66,13 @@ def some_weights(weighted):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("width", [30, 300])
-def test_reml_equals_dense_matrices(width, weighted):
+@both_features
+def test_reml_equals_dense_matrices(features, width, weighted):
     """The penalty to 1e-4 in its logarithm: both searches stop well before that."""
     rng = np.random.default_rng(2)
     Z, w = rng.normal(size=(N, 3)), some_weights(weighted)
     y = np.abs(Z[:, 0]) + Z[:, 1] + 0.3 * rng.normal(size=N)
-    net = TangentNet(width=width, skip=2.0, random_state=0).fit(Z, y, w)
+    net = network(features, width=width, skip=2.0).fit(Z, y, w)
     K = dense_kernel(net, Z, 2.0)
     log_penalty, _ = most_likely(K, np.ones((N, 1)), y, w)
     np.testing.assert_allclose(np.log(net.penalty_[0]), log_penalty, atol=1e-4)
@@ -78,7 +88,8 @@ def test_criteria_equal_dense_matrices():
     """REML differences and GCV at three penalties, of a target with energy beyond the features."""
     rng = np.random.default_rng(3)
     Z, y, one = rng.normal(size=(N, 3)), rng.normal(size=N), np.ones(N)
-    made = view_features(Z, one, Units(30, 0), (10.0,))
+    units = HiddenUnits(InputMap(column_moments(Z, one)), draw_directions(0, 3, 30))
+    made = view_features(Z, one, units, (10.0,))
     spectrum = made.spectra[0]
     projected = spectrum.project((y - y.mean())[:, None])
     phi = made.feature_map(Z) * np.r_[np.ones(30), np.full(3, np.sqrt(10.0))]
@@ -95,12 +106,13 @@ def test_criteria_equal_dense_matrices():
         )
 
 
-def test_gcv_finds_the_same_truth():
+@both_features
+def test_gcv_finds_the_same_truth(features):
     rng = np.random.default_rng(4)
     Z = rng.normal(size=(300, 2))
     y = np.abs(Z[:, 0]) + 0.1 * rng.normal(size=300)
     for tune in ("reml", "gcv"):
-        net = TangentNet(width=100, tune=tune, random_state=0).fit(Z, y)
+        net = network(features, width=100, tune=tune).fit(Z, y)
         assert np.mean((net.predict(Z) - np.abs(Z[:, 0])) ** 2) < 0.005
         # a variance from about 270 degrees of freedom: 4 standard errors
         np.testing.assert_allclose(net.noise_variance_, 0.01, rtol=0.35)
@@ -108,12 +120,13 @@ def test_gcv_finds_the_same_truth():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("width", [30, 300])
-def test_gls_equals_dense_matrices(data, width, weighted):
+@both_features
+def test_gls_equals_dense_matrices(data, features, width, weighted):
     """To 1e-3 of a standard error: the penalty is found to 1e-3 in its logarithm."""
     X, y, names = data
     w = some_weights(weighted)
     Z, D = X.drop(columns=names).to_numpy(), X[names].to_numpy()
-    net = TangentNet(width=width, skip=10.0, random_state=0).fit(Z, y, w)
+    net = network(features, width=width, skip=10.0).fit(Z, y, w)
     pilot = net.prepare(Z, y, w).gls(y.to_numpy(), D)
     F = np.column_stack([np.ones(N), D])
     _, coef = most_likely(dense_kernel(net, Z, 10.0), F, y.to_numpy(), w)
@@ -125,10 +138,12 @@ def test_gls_equals_dense_matrices(data, width, weighted):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("crossfit", ["loo", 5, (4, 2), None])
-def test_the_influence_of_y_gives_the_coefficients(data, crossfit, weighted):
+@both_features
+def test_the_influence_of_y_gives_the_coefficients(data, features, crossfit, weighted):
     X, y, names = data
     weights = np.r_[np.zeros(5), np.random.default_rng(0).uniform(0.5, 2, N - 5)]
-    model = dn.PartiallyLinear(names, TangentNet(width=40), crossfit=crossfit, random_state=0).fit(
+    net = TangentNet(width=40, features=features)
+    model = dn.PartiallyLinear(names, net, crossfit=crossfit, random_state=0).fit(
         X, y, sample_weight=weights if weighted else None
     )
     for regression in model.result_.regressions:
@@ -144,7 +159,7 @@ def test_the_influence_of_y_gives_the_coefficients(data, crossfit, weighted):
     assert largest_array(model) < 75 * 43
 
 
-@pytest.mark.parametrize("method", ["structured", "gls"])
+@pytest.mark.parametrize("method", ["joint", "structured", "gls"])
 @pytest.mark.parametrize(
     ("random_state", "crossfit", "decompositions"),
     # units without a seed of their own are drawn anew for every repetition
@@ -161,10 +176,10 @@ def test_one_decomposition_serves_all_steps(
     assert len(calls) == decompositions
 
 
-def test_scales_of_the_mixed_model_do_not_matter(data):
+@both_features
+def test_scales_of_the_mixed_model_do_not_matter(data, features):
     X, y, names = data
     Z, D, y = X.drop(columns=names).to_numpy(), X[names].to_numpy(), y.to_numpy()
-    net = TangentNet(width=40, random_state=0)
-    prepared = net.prepare(Z, y)
+    prepared = network(features, width=40).prepare(Z, y)
     plain, scaled = prepared.gls(y, D), prepared.gls(1e6 * y + 5, D * [1e-3, 1e3] + 7)
     np.testing.assert_allclose(scaled.coef, 1e6 * plain.coef / [1e-3, 1e3], rtol=1e-6)

@@ -35,9 +35,9 @@ def small(**options):
     return TangentNet(**{"width": 60, "random_state": 0, **options})
 
 
-def test_learns_what_there_is():
+def test_hidden_units_learn_what_there_is():
     Z, M = data(1000)
-    net = small(width=300).fit(Z, M)
+    net = small(width=300, features="units", relevance="equal").fit(Z, M)
     new = np.random.default_rng(1).normal(size=(500, 4))
     truth = np.column_stack([np.abs(new[:, 0]) + new[:, 1] ** 2, new @ [1.0, -2.0, 0.5, 0.0]])
     error = ((net.predict(new) - truth) ** 2).mean(axis=0)
@@ -47,6 +47,17 @@ def test_learns_what_there_is():
     assert error[0] < 2 * exact[0]
     assert error[1] < 0.002
     np.testing.assert_allclose(net.noise_variance_[1], 0.09, rtol=0.25)  # 5 se of a variance
+
+
+def test_landmarks_learn_what_the_exact_network_does():
+    Z, M = data(1000)
+    net, exact = small(width=300).fit(Z, M), WideNet(activation="erf").fit(Z, M)
+    np.testing.assert_allclose(net.relevance_, exact.relevance_, rtol=1e-12)
+    np.testing.assert_allclose(net.noise_variance_, exact.noise_variance_, rtol=0.02)
+    new = np.random.default_rng(1).normal(size=(500, 4))
+    truth = np.column_stack([np.abs(new[:, 0]) + new[:, 1] ** 2, new @ [1.0, -2.0, 0.5, 0.0]])
+    ours, theirs = (((one.predict(new) - truth) ** 2).mean(axis=0) for one in (net, exact))
+    assert np.all(ours < 1.1 * theirs)
 
 
 def test_shapes_and_attributes():
@@ -203,9 +214,10 @@ def test_memory_is_asked_for_before_it_is_taken(monkeypatch):
 
 
 @pytest.mark.parametrize(("n", "width"), [(3000, 100), (250, 1000)])
-def test_peak_memory_is_what_was_announced(n, width):
+@pytest.mark.parametrize("features", ["landmarks", "units"])
+def test_peak_memory_is_what_was_announced(features, n, width):
     Z, M = data(n)
-    net = small(width=width)
+    net = small(width=width, features=features, relevance="equal")
     tracemalloc.start()
     try:
         net.prepare(Z, M).hold_out(M, leave_one_out(n))

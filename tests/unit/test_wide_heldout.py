@@ -8,7 +8,8 @@ from debinet.data.folds import Fold, Folds, k_folds, leave_one_out, no_folds
 from debinet.exceptions import FoldError, LengthError, OptionError
 from debinet.learners.inputs import column_moments
 from debinet.learners.wide import WideNet
-from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
+from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.protocols import PreparedLearner
 
 N = 45
@@ -55,7 +56,7 @@ def refit(net, Z, M, weight, train, test):
     kernel's.
     """
     positive = weight > 0
-    A = encode(Z, column_moments(Z[positive], weight[positive]))
+    A = InputMap(column_moments(Z[positive], weight[positive])).encode(Z)
     train = train[weight[train] > 0]
     out = np.empty((len(test), M.shape[1]))
     for j in range(M.shape[1]):
@@ -133,7 +134,7 @@ def test_agrees_with_scikit_learns_ridge_on_kernel_features(weighted):
     weight = np.ones(N) if weighted == "equal" else weights(weighted)
     folds = partition("5 folds")
     held, net = hold_out(WideNet(), Z, M, folds, weight)
-    A = encode(Z, column_moments(Z, weight))
+    A = InputMap(column_moments(Z, weight)).encode(Z)
     for j in np.flatnonzero(np.isfinite(net.penalty_)):
         K = kernel_matrix(A, A, Architecture(), net.skip_[j])
         w, E = np.linalg.eigh(K)

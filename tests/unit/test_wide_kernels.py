@@ -9,7 +9,8 @@ from debinet.exceptions import OptionError
 from debinet.learners.inputs import column_moments
 from debinet.learners.wide import kernels
 from debinet.learners.wide.activations import ACTIVATIONS, LEAKY_SLOPE
-from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
+from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
 
 FUNCTIONS = {
     "relu": (lambda x: np.maximum(x, 0), lambda x: (x > 0).astype(float)),
@@ -30,7 +31,7 @@ ALL = [
 
 def encoded_rows(n, p, seed=0):
     Z = np.random.default_rng(seed).normal(size=(n, p))
-    return encode(Z, column_moments(Z, np.ones(n)))
+    return InputMap(column_moments(Z, np.ones(n))).encode(Z)
 
 
 def finite_tangent_kernel(A, architecture, width, rng):
@@ -157,7 +158,7 @@ def test_tanh_series_is_the_double_integral(row_length):
 def test_skip_adds_the_linear_kernel():
     Z = np.random.default_rng(3).normal(size=(15, 4))
     moments = column_moments(Z, np.ones(15))
-    A = encode(Z, moments)
+    A = InputMap(moments).encode(Z)
     S = (Z - Z.mean(axis=0)) / Z.std(axis=0)
     difference = kernel_matrix(A, A, Architecture(), 7.0) - kernel_matrix(A, A, Architecture())
     np.testing.assert_allclose(difference, 7.0 * S @ S.T / 4, atol=1e-13)

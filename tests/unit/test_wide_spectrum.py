@@ -7,7 +7,8 @@ from scipy.linalg import expm
 from debinet.learners.inputs import column_moments
 from debinet.learners.spectral.full import decompose
 from debinet.learners.spectral.spectrum import FILTERS
-from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
+from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
 
 # Number of rows up to which a decomposition is not made in place.
 both_ways = pytest.mark.parametrize("small", [1500, 0], ids=["copied", "in place"])
@@ -16,7 +17,8 @@ both_ways = pytest.mark.parametrize("small", [1500, 0], ids=["copied", "in place
 def problem(n=40, p=3, weighted=True, rank=None):
     rng = np.random.default_rng(1)
     if rank is None:
-        A = encode(rng.normal(size=(n, p)), column_moments(rng.normal(size=(n, p)), np.ones(n)))
+        Z, others = rng.normal(size=(2, n, p))
+        A = InputMap(column_moments(others, np.ones(n))).encode(Z)
         K = kernel_matrix(A, A, Architecture(), 2.0)
     else:
         L = rng.normal(size=(n, rank))

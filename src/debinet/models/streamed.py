@@ -167,6 +167,8 @@ def _require_network(learner: Any) -> None:
             repr(learner),
             "Use one of these; other learners need all rows in memory.",
         )
+    if not named:
+        learner.check_options()
 
 
 def _checkpoint(

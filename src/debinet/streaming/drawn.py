@@ -33,6 +33,8 @@ class DrawnRows:
         Columns of X.
     most : int
     hashes : uint64 array of shape (r,)
+    number : IntArray of shape (r,)
+        Row numbers in the whole data.
     values : FloatArray of shape (r, p + 2)
         The columns of X, zeros for text, then y and the weights.
     text : mapping from int to tuple of str
@@ -42,30 +44,39 @@ class DrawnRows:
     names: tuple[str, ...]
     most: int
     hashes: Hashes
+    number: IntArray
     values: FloatArray
     text: Mapping[int, tuple[str, ...]]
 
     def __add__(self, other: DrawnRows) -> DrawnRows:
-        """Merge."""
+        """Merge; columns of text are known only where there are rows."""
+        if not self.hashes.size or not other.hashes.size:
+            return self if self.hashes.size else other
         both = DrawnRows(
             self.names,
             self.most,
             np.concatenate([self.hashes, other.hashes]),
+            np.concatenate([self.number, other.number]),
             np.concatenate([self.values, other.values]),
-            {j: (*self.text[j], *other.text[j]) for j in self.text if j in other.text},
+            {j: (*self.text[j], *other.text[j]) for j in self.text},
         )
         return both.of(np.argsort(both.hashes)[: self.most])
 
     def of(self, rows: IntArray) -> DrawnRows:
         """Return some of the rows."""
         text = {j: tuple(column[i] for i in rows) for j, column in self.text.items()}
-        return DrawnRows(self.names, self.most, self.hashes[rows], self.values[rows], text)
+        hashes, number, values = self.hashes[rows], self.number[rows], self.values[rows]
+        return DrawnRows(self.names, self.most, hashes, number, values, text)
 
     def read(self, schema: Schema) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return controls (r, p), outcome and treatments (r, 1 + q), and weights (r,)."""
-        text = {j: np.array(column, dtype=object) for j, column in self.text.items()}
-        D, Z = schema.split(Table(self.names, self.values[:, :-2], text))
-        return Z, np.column_stack([self.values[:, -2], D]), self.values[:, -1]
+        """Return controls (r, p), outcome and treatments (r, 1 + q), and weights (r,).
+
+        In the order of the data: a sample of all rows is what a fit in memory is given.
+        """
+        rows = self.of(np.argsort(self.number))
+        text = {j: np.array(column, dtype=object) for j, column in rows.text.items()}
+        D, Z = schema.split(Table(rows.names, rows.values[:, :-2], text))
+        return Z, np.column_stack([rows.values[:, -2], D]), rows.values[:, -1]
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,7 @@ def first_pass(rows: RawRows, most: int, seed: int) -> FirstPass:
     values = np.column_stack([table.values, rows.y, rows.weight])
     kept = np.argsort(hashes)[:most]
     text = {j: tuple(map(str, column[kept])) for j, column in table.text.items()}
-    drawn = DrawnRows(table.names, most, hashes[kept], values[kept], text)
+    drawn = DrawnRows(table.names, most, hashes[kept], rows.number[kept], values[kept], text)
     return FirstPass(column_sums(rows), drawn)
 
 

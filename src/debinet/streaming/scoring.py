@@ -183,10 +183,12 @@ def _score(rows: RowBlock, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
     q = scoring.bread.shape[0]
     out = scoring.row_map(rows) @ row_map
     R_D, e = out[:, :q], out[:, q]
-    weighted = R_D @ scoring.bread
-    if not scoring.least_squares:
+    if scoring.least_squares:
+        weighted = R_D @ scoring.bread
+        leverage = (weighted * R_D).sum(axis=1)
+    else:
         weighted = out[:, q + 1 : 2 * q + 1]
-    leverage = (weighted * R_D).sum(axis=1)
+        leverage = np.clip((weighted * R_D).sum(axis=1), 0.0, 1.0)
     sandwich = e[:, None] * weighted
     safe = np.maximum(1.0 - leverage, np.finfo(np.float64).tiny)[:, None]
     if scoring.influence is None or scoring.noise is None:

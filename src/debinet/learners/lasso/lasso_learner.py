@@ -67,7 +67,7 @@ class LassoLearner(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
     >>> M = np.column_stack([3 * Z[:, 0], Z[:, 1] - Z[:, 2]]) + rng.normal(size=(200, 2))
     >>> LassoLearner().fit(Z, M).coef_[:, :3].round(1)
     array([[ 2.9,  0. ,  0. ],
-           [ 0. ,  0.9, -0.9]])
+           [ 0. ,  0.9, -1. ]])
     """
 
     # Each output is fitted as if it were alone.

@@ -28,7 +28,7 @@ from debinet.protocols import FloatArray
 _RATIOS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
 # Newton's method in the logarithms of t and of the ratio, by differences of this size.
 _STEP, _NEWTON_STEPS, _ENOUGH = 0.02, 25, 1e-7
-_LONGEST = 1.0
+_SHORT, _LONGEST = 1e-3, 1.0
 _RATIO_BOUND = 14.0
 _TINY = np.finfo(np.float64).tiny
 
@@ -139,7 +139,8 @@ def _newton(
         for _ in range(12):
             new = np.clip(x + step, low, high)
             there = value(new)
-            if there <= here:
+            # of a short step the direction is known, but the change in value may be rounding
+            if there <= here or float(np.abs(step).max()) < _SHORT:
                 break
             step /= 4
         else:

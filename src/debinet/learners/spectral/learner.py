@@ -33,7 +33,7 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
     _path: StoppingPath
 
     @abstractmethod
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         """Check all options before anything is decomposed."""
 
     @abstractmethod
@@ -56,7 +56,7 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
         weights : array of shape (n,), optional
             Not negative. Rows of weight 0 have no influence.
         """
-        self._check_options()
+        self.check_options()
         Z, M = read_data(self, Z, M)
         weight = read_weight(weights, len(Z))
         rows = np.flatnonzero(weight > 0)

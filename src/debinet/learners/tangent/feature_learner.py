@@ -22,7 +22,8 @@ class FeatureLearner(SpectralLearner):
     ) -> tuple[FeatureMap, tuple[float, ...]]:
         """Return the features for rows (n, p) and targets (n, m), and the skip weights to try."""
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
+        """Check all options before anything is decomposed."""
         self.skip_weights()
 
     def _decompose(

@@ -119,8 +119,9 @@ class TangentNet(FeatureLearner):
         """Whether the mixed model can tell noise from the network's functions."""
         return self.architecture.activation == "erf" and self.tune == "reml"
 
-    def _check_options(self) -> None:
-        super()._check_options()
+    def check_options(self) -> None:
+        """Check all options before anything is decomposed."""
+        super().check_options()
         one_of("tune", self.tune, CRITERIA)
         one_of("features", self.features, _FEATURES)
         one_of("relevance", self.relevance, _RELEVANCE)

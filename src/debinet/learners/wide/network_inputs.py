@@ -69,10 +69,13 @@ def network_inputs(
     moments : Moments, optional
         Of the features, if these are some of the rows only.
     """
-    moments = column_moments(Z, weight) if moments is None else moments
+    own = column_moments(Z, weight)
+    moments = own if moments is None else moments
     if not learns_relevance(relevance, architecture, *Z.shape):
         return (NetworkInputs(InputMap(moments)),)
-    root, inputs = np.sqrt(weight), moments.standardize(Z)
+    # by their own moments: those of all rows, summed up in parts, differ in their last digits with
+    # the parts, and a search for weights would make more of that
+    root, inputs = np.sqrt(weight), own.standardize(Z)
     targets = root[:, None] * column_moments(M, weight).standardize(M)
     parts = targets.T[:, :, None] if relevance == "per-output" else [targets]
     found: list[Relevance] = [learn_relevance(inputs, part, root, architecture) for part in parts]

@@ -127,7 +127,8 @@ class WideNet(SpectralLearner):
         """Whether the mixed model can tell noise from the network's functions."""
         return self.activation == "erf" and self.tune == "reml" and self.filter == "ridge"
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
+        """Check all options before anything is decomposed."""
         one_of("relevance", self.relevance, dict.fromkeys(RELEVANCE))
         one_of("filter", self.filter, FILTERS)
         one_of("tune", self.tune, CRITERIA)
