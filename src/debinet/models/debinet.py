@@ -44,7 +44,9 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         library's selectors, or any object with `fit(X, y)` and `get_support()`, such as
         scikit-learn's `SelectFromModel`.
     learner, crossfit, method, n_jobs
-        As in `PartiallyLinear`. With several splits, `n_jobs` of them run at the same time.
+        As in `PartiallyLinear`. `method="auto"` is `"joint"` for the smooth network, which
+        `"wide"` is if at most 100 controls are left, and `"structured"` otherwise. With several
+        splits, `n_jobs` of them run at the same time.
     selection_share : float, (float, int) or None
         Share of the rows used for selection; the others are used for estimation. A pair (share,
         repeats) draws that many random splits: `result_` is that of the first, `splits_` aggregates

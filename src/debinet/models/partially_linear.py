@@ -28,7 +28,8 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
 
     A learner estimates `E(y|Z)` and `E(D|Z)`; each row is predicted by models that did not see
-    it; least squares of the residual of y on the residuals of D gives the coefficients.
+    it; least squares of the residual of y on the residuals of D gives the coefficients. The wide
+    network, the default, has a mixed model, in which they are generalized least squares.
 
     Parameters
     ----------
@@ -36,22 +37,29 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Columns of X that make up D, by name or position. All other columns are Z.
     learner : str or regressor
         Learns the conditional means. `"wide"` is an over-parameterized network in its
-        infinite-width limit (`WideNet`), `"lasso"` a cross-validated Lasso (`LassoLearner`),
+        infinite-width limit, `"lasso"` a cross-validated Lasso (`LassoLearner`),
         `"spline"` a sum of curves (`SplineSmoother`), `"net"` a trained network (`Net`);
         `"forest"`, `"boosting"` and `"linear"` are scikit-learn's. `"mean"` predicts the mean
-        (ordinary least squares of y on D), and any scikit-learn regressor can be used. Beyond
-        5,000 rows `"wide"` is the same network through random features (`TangentNet`), with a
-        note in the summary.
+        (ordinary least squares of y on D), and any scikit-learn regressor can be used.
+
+        `"wide"` is `WideNet(activation="erf")` with at least 100 rows, 2 to 100 controls and at
+        most one control for three rows; beyond about 1,300 rows the same network is solved on
+        landmarks (`TangentNet`). With fewer rows or more controls it is the ReLU network
+        `WideNet()`, in which all controls have the same weight. In the last two cases a note
+        says so.
     crossfit : {"auto", "loo"}, int, (int, int), splitter, list of (train, test) pairs, or None
         How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
         learners that have it in closed form and 5 folds for others; None is the paper's in-sample
         residuals, for learners that cannot overfit.
-    method : {"structured", "gls", "robinson", "three-step", "dml1", "dml2", "iv-type"}
-        `"robinson"` regresses residuals on residuals; `"three-step"` does so, too, and predicts by
-        `D coef + f(Z)` with a third regression for f, the paper's Algorithm 3. `"structured"`
-        learns the outcome's mean as `g(Z) + E(D|Z) coef`, which is more precise when D explains
-        much of y. `"gls"` is the estimate of the wide network's mixed model: more precise still
-        where E(D|Z) and f are unrelated, biased where they are related. `"dml1"` and `"dml2"` are
+    method : str
+        `"auto"` is `"joint"` for smooth networks (`WideNet` and `TangentNet` with
+        `activation="erf"` and `tune="reml"`) and `"structured"` for all other learners. `"joint"`
+        is the estimate of the network's mixed model in which f may be related to `E(D|Z)`, as it
+        is if Z contains confounders; `"gls"` is that of the model in which they are unrelated,
+        which is biased where they are not. `"robinson"` regresses residuals on residuals;
+        `"three-step"` does so, too, and predicts by `D coef + f(Z)` with a third regression for f,
+        the paper's Algorithm 3. `"structured"` learns the outcome's mean as `g(Z) + E(D|Z) coef`,
+        which is more precise when D explains much of y. `"dml1"` and `"dml2"` are
         double machine learning as published; `"iv-type"`, from the same paper, takes the residuals
         of D as instruments for D and learns `g(Z) = E(y - D coef | Z)` at the estimate of `"dml2"`.
     n_jobs : int, optional
@@ -151,8 +159,10 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         The data are read three times, piece by piece, with exact cross-fitting; memory does not
         grow with the number of rows. For `learner="wide"` and `TangentNet`, and the methods
-        `"structured"`, `"robinson"` and `"dml2"`. On data that do fit in memory the coefficients
-        are those of `fit` with the same folds.
+        `"auto"`, `"joint"`, `"structured"`, `"robinson"` and `"dml2"`. The first pass draws 2,000
+        rows at random, from which the network learns the relevance of the controls and among which
+        its landmarks are chosen. With `TangentNet(features="units")` the coefficients are those of
+        `fit` with the same folds.
 
         Parameters
         ----------

@@ -32,7 +32,8 @@ class WideNet(SpectralLearner):
     without the second term if only the first layer is trained, and with an unpenalized intercept.
     One eigendecomposition of K serves all outputs; each has its own stopping time t, and of the
     direction with eigenvalue w it learns the share :math:`w / (w + 1/t)` or :math:`1 - e^{-w t}`.
-    There is no seed, no learning rate and no epoch.
+    There is no seed, no learning rate and no epoch. The kernel of `activation="erf"` is smooth, and
+    `PartiallyLinear` then estimates the joint model by default.
 
     Parameters
     ----------
@@ -41,7 +42,8 @@ class WideNet(SpectralLearner):
     activation : {"relu", "leaky_relu", "erf", "tanh"}
         Leaky ReLU has slope 0.01 below zero.
     skip : float or "auto"
-        Weight s of a linear skip connection; `"auto"` chooses 0 or 10 for each output by the
+        Weight s of a linear skip connection; `"auto"` learns it with the relevance of the
+        features if `activation="erf"`, and otherwise chooses 0 or 10 for each output by the
         criterion of `tune`, at the price of two eigendecompositions.
     train : {"all", "first"}
         Which layers are trained; `"first"` is the paper's setting.
@@ -53,10 +55,12 @@ class WideNet(SpectralLearner):
     relevance : {"auto", "learned", "per-output", "equal"}
         Weights of the features before the first layer, so that those that do not matter fade out:
         learned by restricted likelihood, on at most 1000 rows, for all outputs together or for
-        each on its own; or equal. Learned weights are used if leave-one-out predictions are better
-        by more than the number of weights (AIC), and are not tried for more features than a third
-        of those rows. `"auto"` learns them for at least 100 rows and at most 100 features, if the
-        activation is a rectifier, `tune="reml"` and `filter="ridge"`.
+        each on its own; or equal. Learned weights are used if leave-one-out predictions are
+        better, for rectifiers by more than the number of weights (AIC), and are not tried for more
+        features than a third of those rows. For erf the features may also be rotated, and one
+        common weight is learned if those of single features are not better. `"auto"` learns them
+        for at least 100 rows and 2 to 100 features, if the activation is a rectifier, or erf with
+        `depth=1`, `tune="reml"` and `filter="ridge"`.
 
     Attributes
     ----------
@@ -69,7 +73,8 @@ class WideNet(SpectralLearner):
     dof_ : FloatArray of shape (m,)
         Effective degrees of freedom, the intercept included.
     relevance_ : FloatArray of shape (p,), or (p, m) with `relevance="per-output"`
-        Weights of the standardized features, all 1 if they are equal.
+        Weights of the standardized features, all 1 if they are equal. After a rotation, the length
+        of a feature's row in the matrix that maps features to inputs.
     n_features_in_ : int
 
     Notes
