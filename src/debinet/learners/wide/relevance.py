@@ -130,7 +130,7 @@ def learn_relevance(
     gain = _heldout_gain(found, centred(M[first], root_weight[first]))
     if not gain > plan.worth * problem.size:
         return _common_scale(problem.of(first), plan) if smooth else Relevance()
-    if len(Z) > plan.few:
+    if most > plan.few:
         found = _search([problem.of(rows) for rows in many], found.theta, plan, plan.last)
     matrix = np.eye(Z.shape[1])
     if smooth:
