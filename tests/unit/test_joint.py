@@ -146,6 +146,17 @@ def test_many_designs_have_no_better_parameters():
 
 
 @every_problem
+def test_where_the_search_ends_does_not_depend_on_rounding(kind, weighted):
+    """Values of the criterion have thirteen digits, its minimum by them alone only six."""
+    made, rng = Problem(kind, weighted), np.random.default_rng(0)
+    coefs = [
+        fit_joint([made.spectrum], made.X * (1 + 1e-15 * rng.normal(size=made.X.shape))).coef
+        for _ in range(6)
+    ]
+    np.testing.assert_allclose(coefs, [coefs[0]] * 6, rtol=1e-11)
+
+
+@every_problem
 def test_unrelated_functions_are_the_mixed_model(kind, weighted):
     """At a ratio of 0, and where treatments have no smooth part, the estimate is that of gls."""
     made = Problem(kind, weighted)
