@@ -20,7 +20,7 @@ _LEAST, _MOST = 300, 2000
 
 def seconds_exact(n: int) -> float:
     """Return about how long one exact decomposition of n rows takes."""
-    return _EXACT * n**3
+    return _EXACT * float(n) ** 3
 
 
 def solves_exactly(n: int) -> bool:
