@@ -15,8 +15,8 @@ import debinet as dn
 DESIGNS = ("table1", "sparse_linear", "smooth_nonlinear", "ccddhnr2018")
 LEARNERS = {
     "exact": dn.WideNet(relevance="equal"),
-    "width 1000": dn.TangentNet(width=1000),
-    "width 2000": dn.TangentNet(width=2000),
+    "width 1000": dn.TangentNet(width=1000, features="units"),
+    "width 2000": dn.TangentNet(width=2000, features="units"),
 }
 
 

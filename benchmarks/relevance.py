@@ -9,7 +9,8 @@ import numpy as np
 
 import debinet as dn
 from debinet.learners.inputs import column_moments
-from debinet.learners.wide.kernels import Architecture, encode, kernel_matrix
+from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
 
 
 def learning(n: int = 1000, p: int = 20, repeats: int = 3) -> dict[str, float]:
@@ -19,7 +20,7 @@ def learning(n: int = 1000, p: int = 20, repeats: int = 3) -> dict[str, float]:
     M = np.column_stack([np.sin(2 * Z[:, 0]), np.abs(Z[:, 1]), Z[:, 2] * Z[:, 3], Z[:, 4]])
     M += rng.normal(size=M.shape)
     found: dict[str, list[float]] = {"learned": [], "equal": [], "eigh": []}
-    encoded = encode(Z, column_moments(Z, np.ones(n)))
+    encoded = InputMap(column_moments(Z, np.ones(n))).encode(Z)
     K = kernel_matrix(encoded, encoded, Architecture(), 1.0)
     for _ in range(repeats):
         for kind in ("learned", "equal"):
