@@ -120,6 +120,9 @@ def _evidence(fit: StreamFit) -> TrustEvidence:
         other_se=se,
         leftover=correlations(fit.scores.dependence, n),
         leftover_names=function_names(fit.schema.control_names),
+        leftover_treatments=np.stack(
+            [correlations(sums, n) for sums in fit.scores.treatment_dependence]
+        ),
         stopping=fit.joint.models[0].diagnostics().stopping,
         path=_penalty_path(fit),
     )

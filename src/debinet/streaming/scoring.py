@@ -124,6 +124,8 @@ class ScoreSums:
     dependence : FloatArray of shape (5, f)
         Of f functions of Z: sums of them, of their squares, of their products with the residual,
         and, the same for all, of the residual and its square.
+    treatment_dependence : FloatArray of shape (q, 5, f)
+        The same for the residuals of the treatments.
     clusters : Clusters, optional
         Of the sandwich's terms, then the full's, then those of the differences.
     sample : RowSample
@@ -140,6 +142,7 @@ class ScoreSums:
     top: FloatArray
     top_row: IntArray
     dependence: FloatArray
+    treatment_dependence: FloatArray
     clusters: Clusters | None
     sample: RowSample
 
@@ -161,6 +164,7 @@ class ScoreSums:
             np.where(first, self.top, other.top),
             np.where(first, self.top_row, other.top_row),
             self.dependence + other.dependence,
+            self.treatment_dependence + other.treatment_dependence,
             clusters,
             RowSample(
                 np.concatenate([self.sample.number, other.sample.number]),
@@ -200,6 +204,7 @@ def _score(rows: RowBlock, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
         full = influence * restored[:, None]
     moved = e[:, None] * out[:, 2 * q + 1 :]
     root = np.sqrt(rows.weight)
+    Z = scoring.row_map.units.inputs.moments.standardize(rows.Z)
     behind = (root[:, None] * weighted) ** 2
     top = behind.argmax(axis=0) if len(behind) else np.zeros(q, dtype=np.int64)
     clusters = None
@@ -216,7 +221,8 @@ def _score(rows: RowBlock, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
         behind.sum(axis=0),
         behind.max(axis=0, initial=0.0),
         rows.number[top] if len(behind) else np.zeros(q, dtype=np.int64),
-        dependence_sums(scoring.row_map.units.inputs.moments.standardize(rows.Z), e, root),
+        dependence_sums(Z, e, root),
+        np.stack([dependence_sums(Z, column, root) for column in R_D.T]),
         clusters,
         _sample(rows, R_D, e, root, scoring),
     )
