@@ -23,6 +23,7 @@ from debinet.inference.trust import Trust, assess_trust
 from debinet.inference.trust_check import Check, graded, number
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.inference.trust_limits import LIMITS
+from debinet.inference.trust_nuisances import product_tail
 from debinet.learners.crossfitting import make_cross_fitter
 from debinet.learners.spectral.mixed import make_contrasts
 from debinet.learners.wide import WideNet
@@ -34,6 +35,7 @@ NAMES = (
     "variance of D left",
     "collinearity",
     "left-over dependence",
+    "left-over confounding",
     "bias along the penalty",
     "spread over splits",
     "selection",
@@ -602,3 +604,36 @@ def test_rows_of_weight_zero_do_not_count():
         result.evidence.get().leftover, expected.evidence.get().leftover, atol=1e-12
     )
     assert result.provenance.clusters == expected.provenance.clusters
+
+
+def confounded(strength, seed=0):
+    """A product of two controls that a linear learner misses, in both y and D or in D alone."""
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(400, 4))
+    D = Z[:, 0] + Z[:, 1] * Z[:, 2] + rng.normal(size=400)
+    y = D + strength * Z[:, 1] * Z[:, 2] + rng.normal(size=400)
+    model = dn.PartiallyLinear([0], "linear", random_state=0)
+    return model.fit(np.column_stack([D, Z]), y).result_
+
+
+def test_a_function_left_in_both_residuals_is_named():
+    check = confounded(1.0).trust().to_frame().loc["left-over confounding"]
+    assert check["verdict"] == "do not trust"
+    assert "x2 * x3" in check["finding"]
+
+
+def test_a_function_left_in_one_residual_does_no_harm():
+    """False alarms of a test at 5 %: at most 3 of 20, which fails less than twice in a hundred."""
+    alarms = [
+        verdicts(confounded(0.0, seed))["left-over confounding"] != "ok" for seed in range(20)
+    ]
+    assert sum(alarms) <= 3
+
+
+def test_the_tail_of_a_product_of_normals():
+    rng = np.random.default_rng(0)
+    products = np.abs(rng.normal(size=10**6) * rng.normal(size=10**6))
+    for c in (0.5, 2.0, 4.0):
+        share = float((products > c).mean())
+        # five Monte Carlo errors: fails once in a million
+        assert abs(product_tail(c) - share) < 5 * np.sqrt(share / 10**6)
