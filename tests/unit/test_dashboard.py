@@ -239,7 +239,7 @@ def test_the_page_of_a_run(folder, tmp_path):
 
 
 def test_the_page_marks_losses_and_says_what_was_not_run():
-    large, largest = "waves, n = 1000", "waves, n = 5000"
+    large, largest = "oblique, n = 1000", "oblique, n = 5000"
     records = [
         record(DEFAULT, 0, 1.9, half=0.1, trust=2.0, design=large),
         record("wide-structured", 0, 1.1, trust=0.0, design=large),
@@ -248,7 +248,7 @@ def test_the_page_marks_losses_and_says_what_was_not_run():
     runs = tabulate_runs(records)
     text = make_page(runs, summarize(runs), "")
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
-    (loss,) = [row for row in cells if row[:1] == ["[waves](#waves)"]]
+    (loss,) = [row for row in cells if row[:1] == ["[oblique](#oblique)"]]
     assert loss[1:7] == [
         "held aside",
         "1000",

@@ -23,7 +23,6 @@ from debinet.inference.trust import Trust, assess_trust
 from debinet.inference.trust_check import Check, graded, number
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.inference.trust_limits import LIMITS
-from debinet.inference.trust_nuisances import product_tail
 from debinet.learners.crossfitting import make_cross_fitter
 from debinet.learners.spectral.mixed import make_contrasts
 from debinet.learners.wide import WideNet
@@ -628,12 +627,3 @@ def test_a_function_left_in_one_residual_does_no_harm():
         verdicts(confounded(0.0, seed))["left-over confounding"] != "ok" for seed in range(20)
     ]
     assert sum(alarms) <= 3
-
-
-def test_the_tail_of_a_product_of_normals():
-    rng = np.random.default_rng(0)
-    products = np.abs(rng.normal(size=10**6) * rng.normal(size=10**6))
-    for c in (0.5, 2.0, 4.0):
-        share = float((products > c).mean())
-        # five Monte Carlo errors: fails once in a million
-        assert abs(product_tail(c) - share) < 5 * np.sqrt(share / 10**6)

@@ -30,8 +30,12 @@ class TrustLimits:
         p-value of the left-over dependence, below which it is "look".
     leftover_correlation : float
         Its correlation, above which it is then "do not trust".
+    confounding_treatment : float
+        Dependence of a treatment's residual on a function, in standard errors, from where on the
+        function may be left in both residuals.
     confounding_pvalue : float
-        p-value of the left-over confounding, below which it counts.
+        p-value of the dependence of the outcome's residual on such a function, below which it
+        counts.
     confounding_size : pair
         The bias that it implies, in standard errors.
     bias_z : pair
@@ -80,6 +84,7 @@ class TrustLimits:
     inflation: Pair = (10.0, 1000.0)
     leftover_pvalue: float = 0.01
     leftover_correlation: float = 0.3
+    confounding_treatment: float = 2.5
     confounding_pvalue: float = 0.05
     confounding_size: Pair = (0.5, 1.5)
     bias_z: Pair = (1.65, 4.0)

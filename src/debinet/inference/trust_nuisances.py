@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
-from scipy.integrate import quad
-from scipy.special import k0
 
 from debinet.inference.overlap import Overlap
 from debinet.inference.trust_check import Check, graded, number, unknown, worst
@@ -137,19 +135,23 @@ def confounding(result: Inference, evidence: TrustEvidence | None, limits: Trust
     """Look for functions of the controls in the residuals of both the outcome and a treatment.
 
     What is left of a function in one of them only does no harm. In both it biases the coefficient
-    by about the product of the correlations times `sqrt(n)`, in standard errors. If nothing is
-    left, `n` times the product is distributed like that of two independent normal variables.
+    by about the product of the correlations times `sqrt(n)`, in standard errors. Functions are
+    chosen by the residuals of the treatments, which say nothing about the noise of the outcome, so
+    that the test with the latter allows for the chosen ones only.
     """
     name = "left-over confounding"
     if evidence is None or evidence.leftover_treatments is None or evidence.leftover.size == 0:
         return unknown(name)
-    product = np.abs(evidence.leftover * evidence.leftover_treatments)
-    j, k = np.unravel_index(int(product.argmax()), product.shape)
-    size = float(product[j, k] * np.sqrt(result.n))
-    pvalue = min(1.0, product.size * product_tail(float(product[j, k]) * result.n))
+    z, z_D = (np.sqrt(result.n) * r for r in (evidence.leftover, evidence.leftover_treatments))
+    chosen = np.abs(z_D) > limits.confounding_treatment
+    if not chosen.any():
+        return Check(name, "ok", "no function of the controls is left in a treatment")
+    size = np.where(chosen, np.abs(z * z_D), 0.0) / np.sqrt(result.n)
+    j, k = np.unravel_index(int(size.argmax()), size.shape)
+    pvalue = min(1.0, int(chosen.sum()) * 2 * float(stats.norm.sf(abs(z[k]))))
     finding = (
         f"{evidence.leftover_names[k]} is in the residuals of {result.outcome} and of "
-        f"{result.names[j]}: a bias of about {size:.2f} standard errors, p = {pvalue:.2g}"
+        f"{result.names[j]}: a bias of about {size[j, k]:.2f} standard errors, p = {pvalue:.2g}"
     )
     if pvalue > limits.confounding_pvalue:
         return Check(name, "ok", finding)
@@ -157,15 +159,7 @@ def confounding(result: Inference, evidence: TrustEvidence | None, limits: Trust
         f"some of the effect of {evidence.leftover_names[k]} on both was missed: add it to the "
         "controls, or compare with other learners"
     )
-    return graded(name, size, limits.confounding_size, finding, advice)
-
-
-def product_tail(c: float) -> float:
-    """Return the probability that |x y| > c for independent standard normal x and y."""
-    if c <= 0:
-        return 1.0
-    # The product has the density K0(t) / pi; beyond 700 it underflows.
-    return float(2 / np.pi * quad(k0, c, np.inf)[0]) if c < 700 else 0.0
+    return graded(name, float(size[j, k]), limits.confounding_size, finding, advice)
 
 
 def _column(result: Inference, j: int) -> str:
