@@ -64,7 +64,7 @@ class GramRows:
 
 @dataclass(frozen=True)
 class SummedNuisances:
-    """Ridge regression on random features of rows that are known by their Gram matrices.
+    """Ridge regression on features of rows that are known by their Gram matrices.
 
     Implements `debinet.inference.methods.Nuisances`.
 

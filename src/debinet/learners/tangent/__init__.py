@@ -1,4 +1,4 @@
-"""The wide network through random features: linear cost in the number of rows."""
+"""The wide network on features of the rows: linear cost in the number of rows."""
 
 from debinet.learners.tangent.tangent_net import TangentNet
 

@@ -142,5 +142,5 @@ def require_memory(n: int, decompositions: int) -> None:
         decompositions,
         f"for WideNet on {n} rows",
         "fewer rows, or a learner whose memory does not grow with the square of the rows: "
-        "debinet.TangentNet(), the same network through random features, or any regressor.",
+        "debinet.TangentNet(), the same network on landmarks, or any regressor.",
     )

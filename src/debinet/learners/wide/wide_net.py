@@ -54,7 +54,7 @@ class WideNet(SpectralLearner):
         Ridge regression with penalty 1/t, or gradient flow until time t.
     relevance : {"auto", "learned", "per-output", "equal"}
         Weights of the features before the first layer, so that those that do not matter fade out:
-        learned by restricted likelihood, on at most 1000 rows, for all outputs together or for
+        learned by restricted likelihood, on at most 1000 rows (500 for erf), for all outputs together or for
         each on its own; or equal. Learned weights are used if leave-one-out predictions are
         better, for rectifiers by more than the number of weights (AIC), and are not tried for more
         features than a third of those rows. For erf the features may also be rotated, and one
