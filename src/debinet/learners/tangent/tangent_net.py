@@ -49,8 +49,9 @@ class TangentNet(FeatureLearner):
         What the penalties minimize: the negative restricted likelihood, or generalized
         cross-validation.
     relevance : {"auto", "learned", "equal"}
-        Weights of the features, as in `WideNet`, learned on at most 500 rows for `activation="erf"`. `"auto"` learns
-        them for landmarks, from 100 rows on and for 2 to 100 features.
+        Weights of the features, as in `WideNet`, learned on at most 500 rows for
+        `activation="erf"`. `"auto"` learns them for landmarks, from 100 rows on and for 2 to 100
+        features.
     random_state : int, generator or None
         From which landmarks or hidden units are drawn.
 
