@@ -57,10 +57,10 @@ class WideNet(SpectralLearner):
         learned by restricted likelihood, on at most 1000 rows (500 for erf), for all outputs
         together or for each on its own; or equal. Learned weights are used if leave-one-out
         predictions are better, for rectifiers by more than the number of weights (AIC), and are not
-        tried for more features than a third of those rows. For erf the features may also be rotated, and one
-        common weight is learned if those of single features are not better. `"auto"` learns them
-        for at least 100 rows and 2 to 100 features, if the activation is a rectifier, or erf with
-        `depth=1`, `tune="reml"` and `filter="ridge"`.
+        tried for more features than a third of those rows. For erf the features may also be
+        rotated, and one common weight is learned if those of single features are not better.
+        `"auto"` learns them for at least 100 rows and 2 to 100 features, if the activation is a
+        rectifier, or erf with `depth=1`, `tune="reml"` and `filter="ridge"`.
 
     Attributes
     ----------
