@@ -24,7 +24,7 @@ CLASSES = {
     "deferred evidence": "inference.trust_evidence:DeferredEvidence",
     "trust evidence": "inference.trust_evidence:TrustEvidence",
     "lasso evidence": "inference.trust_evidence:LassoEvidence",
-    "penalty path": "inference.penalty_path:PenaltyPath",
+    "penalty path": "inference.penalty_path:CoefficientPath",
     "overlap": "inference.overlap:Overlap",
     "stopping curve": "protocols:StoppingCurve",
     # models

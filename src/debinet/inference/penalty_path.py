@@ -33,7 +33,7 @@ MOST_ROWS = 5000
 
 
 @dataclass(frozen=True)
-class PenaltyPath:
+class CoefficientPath:
     """Coefficients with all penalties multiplied by factors.
 
     Attributes
@@ -96,10 +96,10 @@ def solve_along(
 
 def make_path(
     coef: FloatArray, factors: Sequence[float], along: tuple[Solved, ...], variance: FloatArray
-) -> PenaltyPath:
+) -> CoefficientPath:
     """Return the path, given the variances (g - 1, q) of the differences."""
     se = np.vstack([np.zeros(coef.size), np.sqrt(variance)])
-    return PenaltyPath(
+    return CoefficientPath(
         np.array([1.0, *factors]), np.stack([coef, *(one.coef for one in along)]), se
     )
 

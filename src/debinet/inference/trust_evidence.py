@@ -10,7 +10,7 @@ import numpy as np
 
 from debinet.data.arrays import freeze_arrays, require
 from debinet.inference.overlap import Overlap
-from debinet.inference.penalty_path import PenaltyPath
+from debinet.inference.penalty_path import CoefficientPath
 from debinet.protocols import FloatArray, StoppingCurve
 
 
@@ -43,7 +43,7 @@ class TrustEvidence:
         Weights of the controls, for learners that learn them.
     relevance_names : tuple of str
         Which controls.
-    path : PenaltyPath, optional
+    path : CoefficientPath, optional
         The coefficients along the penalty, for learners that are linear in y.
     overlap : tuple of Overlap, optional
         Of the treatments of zeros and ones. None if it is not known.
@@ -61,7 +61,7 @@ class TrustEvidence:
     stopping: StoppingCurve | None = None
     relevance: FloatArray | None = None
     relevance_names: tuple[str, ...] = ()
-    path: PenaltyPath | None = None
+    path: CoefficientPath | None = None
     overlap: tuple[Overlap, ...] | None = None
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from debinet.inference.penalty_path import (
     FACTORS,
     FEWER_FACTORS,
     MOST_ROWS,
-    PenaltyPath,
+    CoefficientPath,
     difference_variance,
     make_path,
     solve_along,
@@ -40,7 +40,7 @@ class Repetition:
     diagnostics : Diagnostics
         Of the models behind `joint`.
     means : ConditionalMeans
-    path : PenaltyPath, optional
+    path : CoefficientPath, optional
         The coefficients along the penalty, where they are linear in y and residuals held out.
     """
 
@@ -48,7 +48,7 @@ class Repetition:
     joint: CrossFitted
     diagnostics: Diagnostics
     means: ConditionalMeans
-    path: PenaltyPath | None = None
+    path: CoefficientPath | None = None
 
 
 def partial_out(
@@ -89,7 +89,7 @@ def _penalty_path(
     rows: WeightedRows,
     data: Dataset,
     regression: ResidualRegression,
-) -> PenaltyPath | None:
+) -> CoefficientPath | None:
     """Return the coefficients along the penalty; in-sample residuals would vanish along it."""
     influence = regression.influence
     if fitter.folds.in_sample or influence is None:

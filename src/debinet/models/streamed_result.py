@@ -7,7 +7,7 @@ import numpy as np
 from debinet.inference.covariance import LEVERAGE_LIMIT
 from debinet.inference.leftover import correlations, function_names
 from debinet.inference.methods import MODELS
-from debinet.inference.penalty_path import FEWER_FACTORS, PenaltyPath, make_path
+from debinet.inference.penalty_path import FEWER_FACTORS, CoefficientPath, make_path
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.summed import SummedRegression
 from debinet.inference.trust_evidence import DeferredEvidence, TrustEvidence
@@ -128,7 +128,7 @@ def _evidence(fit: StreamFit) -> TrustEvidence:
     )
 
 
-def _penalty_path(fit: StreamFit) -> PenaltyPath | None:
+def _penalty_path(fit: StreamFit) -> CoefficientPath | None:
     if not fit.along:
         return None
     coef, scores = fit.solved.coef, fit.scores

@@ -15,7 +15,7 @@ _TABLE2_TREATMENTS = 5
 
 
 @dataclass(frozen=True)
-class Source:
+class DashboardDesign:
     """Where the data of a design come from.
 
     Attributes
@@ -37,24 +37,24 @@ def draw_table2(n: int, *, random_state: Any) -> Simulated:
     return Simulated(X, y, known, Noise(X[known.index].to_numpy()))
 
 
-DESIGNS: dict[str, Source] = {
-    "shared_functions": Source(datasets.make_shared_functions, "tuning"),
-    "single_index": Source(datasets.make_single_index, "tuning"),
-    "smooth_nonlinear": Source(datasets.make_smooth_nonlinear, "tuning"),
-    "mixed_controls": Source(datasets.make_mixed_controls, "tuning"),
-    "sparse_linear": Source(datasets.make_sparse_linear, "tuning"),
-    "ccddhnr2018": Source(datasets.make_ccddhnr2018, "tuning"),
-    "table1": Source(datasets.make_table1, "tuning"),
-    "multi": Source(datasets.make_multi, "tuning"),
-    "steps": Source(datasets.make_steps),
-    "friedman": Source(datasets.make_friedman),
-    "binary_treatment": Source(datasets.make_binary_treatment),
-    "heavy_tails": Source(datasets.make_heavy_tails),
-    "radial": Source(datasets.make_radial),
-    "chirp": Source(datasets.make_chirp),
-    "waves": Source(datasets.make_waves, "tuning"),
-    "oblique": Source(datasets.make_oblique),
-    "survey": Source(datasets.make_survey, "neither"),
-    "enrolment": Source(datasets.make_enrolment, "neither"),
-    "table2": Source(draw_table2, "neither"),
+DESIGNS: dict[str, DashboardDesign] = {
+    "shared_functions": DashboardDesign(datasets.make_shared_functions, "tuning"),
+    "single_index": DashboardDesign(datasets.make_single_index, "tuning"),
+    "smooth_nonlinear": DashboardDesign(datasets.make_smooth_nonlinear, "tuning"),
+    "mixed_controls": DashboardDesign(datasets.make_mixed_controls, "tuning"),
+    "sparse_linear": DashboardDesign(datasets.make_sparse_linear, "tuning"),
+    "ccddhnr2018": DashboardDesign(datasets.make_ccddhnr2018, "tuning"),
+    "table1": DashboardDesign(datasets.make_table1, "tuning"),
+    "multi": DashboardDesign(datasets.make_multi, "tuning"),
+    "steps": DashboardDesign(datasets.make_steps),
+    "friedman": DashboardDesign(datasets.make_friedman),
+    "binary_treatment": DashboardDesign(datasets.make_binary_treatment),
+    "heavy_tails": DashboardDesign(datasets.make_heavy_tails),
+    "radial": DashboardDesign(datasets.make_radial),
+    "chirp": DashboardDesign(datasets.make_chirp),
+    "waves": DashboardDesign(datasets.make_waves, "tuning"),
+    "oblique": DashboardDesign(datasets.make_oblique),
+    "survey": DashboardDesign(datasets.make_survey, "neither"),
+    "enrolment": DashboardDesign(datasets.make_enrolment, "neither"),
+    "table2": DashboardDesign(draw_table2, "neither"),
 }

@@ -38,7 +38,7 @@ class PenaltyGrid:
 
 
 @dataclass(frozen=True)
-class LassoFit:
+class LassoSolution:
     """Lassos of m outputs on p columns, on the scale of the data.
 
     Attributes
@@ -60,7 +60,7 @@ def fit_lassos(
     weight: FloatArray,
     folds: Sequence[IntArray],
     grid: PenaltyGrid,
-) -> LassoFit:
+) -> LassoSolution:
     """Choose a penalty for each output by cross-validation, then fit all rows with it.
 
     Parameters
@@ -84,7 +84,7 @@ def fit_lassos(
         penalty[j] = _choose_penalty(moments, j, grid)
         solve_lasso(moments.gram, moments.cross[j], -1, penalty[j], coef[j], gradient, TOLERANCE)
     coef *= outputs.sd[:, None] / columns.sd
-    return LassoFit(penalty * outputs.sd, coef, outputs.mean - coef @ columns.mean)
+    return LassoSolution(penalty * outputs.sd, coef, outputs.mean - coef @ columns.mean)
 
 
 def _choose_penalty(moments: FoldMoments, j: int, grid: PenaltyGrid) -> float:

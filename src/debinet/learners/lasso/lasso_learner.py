@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from debinet.data.options import share, whole_number
 from debinet.learners.inputs import read_data, read_new_rows, read_weight
-from debinet.learners.lasso.fitting import LassoFit, PenaltyGrid, fit_lassos, inner_folds
+from debinet.learners.lasso.fitting import LassoSolution, PenaltyGrid, fit_lassos, inner_folds
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -152,7 +152,7 @@ class LassoLearner(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ig
             twin._keep(self, fit, flat=M.ndim == 1)
         return twins
 
-    def _keep(self, reader: Self, fit: LassoFit, *, flat: bool) -> None:
+    def _keep(self, reader: Self, fit: LassoSolution, *, flat: bool) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(reader, name):
                 setattr(self, name, getattr(reader, name))

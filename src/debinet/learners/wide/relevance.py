@@ -72,7 +72,7 @@ class _Schedule:
     steps: int = 28
 
 
-# The kernels of smooth networks have fewer local optima and need fewer rows (docs/decisions/0020).
+# Steps on 250 rows miss products and even functions of smooth networks (docs/decisions/0020).
 _RECTIFIED = _Schedule(few=500, most=1000, block=1000, last=6, enough=0.01, lift=1.0, worth=1.0)
 _SMOOTH = _Schedule(few=500, most=500, block=500, last=0, enough=0.5, lift=-0.5, worth=0.0)
 
