@@ -84,7 +84,9 @@ _STRUCTURED = "structured"
 
 METHODS: dict[str, Competitor] = {
     DEFAULT: Competitor("`PartiallyLinear(treatments)`, all defaults", Ours(PartiallyLinear(()))),
-    "wide-joint": _ours("WideNet, method joint", WideNet(), _CUBIC, method="joint"),
+    "wide-joint": _ours(
+        "WideNet, erf, method joint", WideNet(activation="erf"), _CUBIC, method="joint"
+    ),
     "wide-structured": _ours("WideNet, method structured", WideNet(), _CUBIC, method=_STRUCTURED),
     "wide-robinson": _ours("WideNet, method robinson", WideNet(), _CUBIC, method="robinson"),
     "tangent": _ours("TangentNet", TangentNet()),
