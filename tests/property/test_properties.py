@@ -18,9 +18,9 @@ from closeness import assert_same_result
 from debinet._random import named_generator
 from debinet.data.crossfit import make_folds
 from debinet.exceptions import DebiNetError
+from debinet.inference.infer import infer
 from debinet.inference.methods import pooled
 from debinet.inference.provenance import Provenance
-from debinet.inference.result import infer
 
 seeds = st.integers(0, 2**32 - 1)
 scales = st.floats(1e-3, 1e3).map(lambda v: float(np.float32(v)))

@@ -12,10 +12,10 @@ from debinet.data.records import pack
 from debinet.exceptions import CovarianceError, FileFormatError, InputError, OptionError
 from debinet.inference import simultaneous
 from debinet.inference.covariance import median_covariance
+from debinet.inference.infer import infer
 from debinet.inference.methods import pooled
 from debinet.inference.provenance import Provenance
 from debinet.inference.regression import ResidualRegression
-from debinet.inference.result import infer
 
 
 def make_result(n=200, q=4, names=None, seed=0, **options):

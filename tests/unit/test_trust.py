@@ -14,11 +14,11 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import debinet as dn
 from debinet.data.folds import leave_one_out
+from debinet.inference.infer import infer
 from debinet.inference.methods import WeightedRows
 from debinet.inference.overlap import EDGES, measure_overlap
 from debinet.inference.penalty_path import solve_along
 from debinet.inference.regression import ResidualRegression
-from debinet.inference.result import infer
 from debinet.inference.trust import Trust, assess_trust
 from debinet.inference.trust_check import Check, graded, number
 from debinet.inference.trust_evidence import DeferredEvidence

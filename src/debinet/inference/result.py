@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,10 @@ from debinet.data.options import share
 from debinet.data.records import save_object
 from debinet.inference import simultaneous
 from debinet.inference.change_vcov import change_vcov
-from debinet.inference.covariance import spread
+from debinet.inference.honest import breakdown_norms
 from debinet.inference.huber import make_robust
 from debinet.inference.hypotheses import WaldTest, hypothesis_matrix, right_hand_side, wald_test
+from debinet.inference.intervals import half_lengths
 from debinet.inference.measurement_error import correct_result
 from debinet.inference.provenance import Provenance
 from debinet.inference.regression import Regression
@@ -157,7 +158,13 @@ class Inference:
         """Return pointwise intervals of level `1 - alpha`, as statsmodels does."""
         return self.confint(1 - alpha)
 
-    def confint(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
+    def confint(
+        self,
+        level: float = 0.95,
+        joint: bool = False,
+        honest: bool = False,
+        norm: float | None = None,
+    ) -> pd.DataFrame:
         """Return intervals with columns `lower` and `upper`.
 
         Parameters
@@ -167,15 +174,27 @@ class Inference:
         joint : bool
             False: each interval covers with probability `level`. True: all of them at once do
             (sup-t band from the Gaussian multiplier bootstrap).
+        honest : bool
+            True: intervals cover for every f of the given norm, not only for those that the prior
+            expects (Armstrong, Kolesar and Kwon). For methods whose bias is known, "joint", "gls".
+        norm : float, optional
+            Of f, for `honest=True`, in units of what the fitted prior expects. Data cannot say how
+            large it is. None is 1, the size that the prior itself has: a point to start from.
+            `breakdown_norm` is the norm at which 0 enters the interval.
+        """
+        half = half_lengths(self, level, joint=joint, honest=honest, norm=norm)
+        bounds = {"lower": self.estimate - half, "upper": self.estimate + half}
+        return pd.DataFrame(bounds, index=self._index())
+
+    def breakdown_norm(self, level: float = 0.95) -> pd.Series:
+        """Return the smallest norm of f at which `confint(level, honest=True)` contains 0.
+
+        By name. At 2, a function twice as large as the fitted prior expects, in the least
+        favourable direction, could explain the estimate. It is 0 if the interval contains 0 without
+        any bias.
         """
         share("level", level, "Use level=0.95 for 95 % intervals.")
-        if joint and self.names:
-            reach = simultaneous.critical_value(self.covariance, self.df, level, self.seed)
-        else:
-            reach = float(stats.t.ppf((1 + level) / 2, self.df))
-        coef, se = self.estimate, np.sqrt(np.diag(self.covariance))
-        bounds = {"lower": coef - reach * se, "upper": coef + reach * se}
-        return pd.DataFrame(bounds, index=self._index())
+        return self._series(breakdown_norms(self, level), "breakdown norm")
 
     def with_vcov(self, kind: str, groups: Any = None) -> Inference:
         """Return the same estimates with another covariance; nothing is fitted again.
@@ -325,26 +344,3 @@ class Inference:
         # A perfect fit has no standard error: 0/0 is not a number, b/0 is infinite.
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.estimate / np.sqrt(np.diag(self.covariance))
-
-
-def infer(
-    regressions: Sequence[Regression],
-    names: Sequence[str],
-    vcov: str,
-    provenance: Provenance = Provenance(),  # noqa: B008 - a frozen record
-    *,
-    notes: Sequence[str] = (),
-    groups: IntArray | None = None,
-    evidence: DeferredEvidence | None = None,
-) -> Inference:
-    """Make an `Inference` from solved residual regressions, one per repetition."""
-    solved = tuple(regressions)
-    return Inference(
-        names=tuple(names),
-        regressions=solved,
-        **vars(spread(solved, vcov, groups)),
-        provenance=provenance,
-        notes=tuple(notes),
-        groups=groups,
-        evidence=evidence,
-    )

@@ -10,8 +10,8 @@ import pandas as pd
 from debinet._random import named_seed, root_seed
 from debinet.data.dataset import Dataset
 from debinet.exceptions import OptionError
+from debinet.inference.infer import infer
 from debinet.inference.methods import pooled
-from debinet.inference.result import infer
 from debinet.learners.crossfitting import fold_seeds
 from debinet.learners.net.net import Net
 from debinet.learners.torch_extra import require_torch

@@ -21,9 +21,9 @@ from debinet.desparsified.evidence import lasso_evidence
 from debinet.desparsified.gram import gram_matrix, shuffled_folds
 from debinet.desparsified.lasso import LassoFit, initial_lasso, noise_level
 from debinet.desparsified.nodewise import Projection, nodewise_penalties, project
+from debinet.inference.infer import infer
 from debinet.inference.provenance import LassoPenalties, Provenance
 from debinet.inference.regression import ResidualRegression
-from debinet.inference.result import infer
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.protocols import FloatArray
 from debinet.selection.problem import LinearProblem, read_problem

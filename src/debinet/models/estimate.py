@@ -16,9 +16,9 @@ from debinet.data.folds import Folds
 from debinet.data.options import one_of
 from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError
+from debinet.inference.infer import infer
 from debinet.inference.methods import AUTO, METHODS, choose_method
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
-from debinet.inference.result import infer
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.learners.adapter import guarded
 from debinet.learners.crossfitting import CrossFitter, has_closed_form, make_cross_fitter

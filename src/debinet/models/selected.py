@@ -19,9 +19,10 @@ from debinet.exceptions import (
     SelectorError,
     TooFewRowsError,
 )
+from debinet.inference.infer import infer
 from debinet.inference.provenance import Clustered, Provenance, Selected
 from debinet.inference.regression import ResidualRegression
-from debinet.inference.result import Inference, infer
+from debinet.inference.result import Inference
 from debinet.learners.adapter import seeded, weight_arguments
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
