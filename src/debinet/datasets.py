@@ -12,6 +12,7 @@ from debinet.data.designs import (
     make_table4,
     make_waves,
 )
+from debinet.data.rule_designs import make_brackets, make_kinks, make_seasons
 from debinet.data.shared_designs import (
     make_friedman,
     make_multi,
@@ -34,15 +35,18 @@ __all__ = [
     "fetch_401k",
     "fetch_credit_default",
     "make_binary_treatment",
+    "make_brackets",
     "make_ccddhnr2018",
     "make_chirp",
     "make_enrolment",
     "make_friedman",
     "make_heavy_tails",
+    "make_kinks",
     "make_mixed_controls",
     "make_multi",
     "make_oblique",
     "make_radial",
+    "make_seasons",
     "make_shared_functions",
     "make_single_index",
     "make_smooth_nonlinear",

@@ -27,6 +27,9 @@ from debinet.data.simulated import Simulated
         (dn.datasets.make_heavy_tails, 1),
         (dn.datasets.make_radial, 1),
         (dn.datasets.make_chirp, 1),
+        (dn.datasets.make_brackets, 1),
+        (dn.datasets.make_kinks, 2),
+        (dn.datasets.make_seasons, 1),
     ],
 )
 def test_designs_are_seeded_and_named(make, q):
@@ -110,6 +113,22 @@ def chirp(z):
     return [s + z[3]], 1.5 * s - z[3], 1
 
 
+def brackets(z):
+    g = ((z[2] >= 65) | ((z[3] >= 2) & (z[1] < 1.2))).astype(float)
+    b = np.digitize(z[1], [0.8, 1.5])
+    return [g - b / 2 + np.sin(z[4])], 1.5 * g - b + np.sin(z[4]) + z[5] / 2, 1
+
+
+def kinks(z):
+    a, k, h = z[1] * z[2] / 2, abs(z[3] - z[4]), 2 * np.exp(-(z[5] ** 2))
+    return [a + k, h - k / 2], a + k + h + z[6] / 2, 1
+
+
+def seasons(z):
+    s = np.sin(2 * np.pi * z[1]) * (1 + z[2] - z[3])
+    return [s + z[1] / 2 + z[4]], 1.5 * s - z[1] / 2 + 2 * z[4] + z[5] * z[6] / 2, 1
+
+
 @pytest.mark.parametrize(
     "equations",
     [
@@ -123,6 +142,9 @@ def chirp(z):
         heavy_tails,
         radial,
         chirp,
+        brackets,
+        kinks,
+        seasons,
     ],
 )
 def test_designs_follow_their_equations(equations):

@@ -5,9 +5,9 @@ import pytest
 
 import debinet as dn
 from debinet.learners.inputs import column_moments
-from debinet.learners.tangent.landmarks import choose_landmarks
 from debinet.learners.wide.input_map import InputMap
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.landmarks import choose_landmarks
 
 SMOOTH = Architecture(1, "erf")
 

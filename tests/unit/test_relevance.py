@@ -10,15 +10,13 @@ from debinet.data.folds import leave_one_out
 from debinet.exceptions import OptionError
 from debinet.learners.inputs import column_moments
 from debinet.learners.wide import relevance as module
+from debinet.learners.wide import scale_search
 from debinet.learners.wide.kernel_gradient import forward, pull_back, row_gradients
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.learners.wide.likelihood import ScaleProblem, evaluate
-from debinet.learners.wide.relevance import (
-    learn_relevance,
-    missed_pair,
-    one_hot_blocks,
-    without_tails,
-)
+from debinet.learners.wide.missed_pair import missed_pair
+from debinet.learners.wide.one_hot import one_hot_blocks
+from debinet.learners.wide.relevance import learn_relevance, without_tails
 
 N = 60
 
@@ -251,20 +249,18 @@ def test_options_that_do_not_exist(options):
 @pytest.mark.parametrize(
     ("activation", "steps"),
     [
-        ("relu", {100: [[100]], 500: [[500]], 1500: [[500], [1000]]}),
-        ("erf", {100: [[100]], 500: [[500]], 1500: [[500]]}),
+        ("relu", {100: [100], 500: [500], 1500: [500, 1000]}),
+        ("erf", {100: [100], 500: [500], 1500: [500]}),
     ],
 )
 def test_few_rows_are_learned_from_in_one_go(monkeypatch, activation, steps):
-    sizes, real = [], module._minimize
+    sizes, real = [], module.descend_and_lift
 
-    def counted(problems, *arguments):
-        rows = [len(one.Z) for one in problems]
-        if rows not in sizes:
-            sizes.append(rows)
-        return real(problems, *arguments)
+    def counted(problem, *arguments):
+        sizes.append(len(problem.Z))
+        return real(problem, *arguments)
 
-    monkeypatch.setattr(module, "_minimize", counted)
+    monkeypatch.setattr(module, "descend_and_lift", counted)
     for n, expected in steps.items():
         sizes.clear()
         Z, M = sparse(n, 3)
@@ -294,7 +290,7 @@ def test_a_pair_that_matters_together_is_found(monkeypatch):
     )
     M = np.column_stack([made.y, made.X["d1"]])
     lifted = dn.WideNet(relevance="learned").fit(Z, M).relevance_
-    monkeypatch.setattr(module, "_LIFTS", 0)
+    monkeypatch.setattr(scale_search, "_LIFTS", 0)
     left = dn.WideNet(relevance="learned").fit(Z, M).relevance_
     assert left[2:4].max() < 0.2
     assert lifted[2:4].min() > 4 * lifted[4:].max()

@@ -73,6 +73,10 @@ class LowRankSpectrum:
                 out[block.inside, j] = _solve_block(P, gram, share, X[block.inside, j])
         return out
 
+    def leave_one_out(self, X: FloatArray, left: FloatArray) -> FloatArray:
+        """Return the residuals of columns X (n, m), each row left out."""
+        return self.residual(X, left) / (1.0 - self._leverage(1.0 - left))
+
     def _leverage(self, share: FloatArray) -> FloatArray:
         """Return the diagonals (n, m) or (n, 1) of `I - R`."""
         out = np.empty((len(self.C), share.shape[1]))
@@ -138,6 +142,41 @@ def decompose_features(
             U[rows] = F[rows] @ basis
         found.append(LowRankSpectrum(skip, w, U, C, basis))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Decompositions of features without their weighted means.
+
+    Attributes
+    ----------
+    centre : FloatArray of shape (m,)
+        Weighted means of the features.
+    length : float
+        Square root of the sum of the weights.
+    spectra : tuple of LowRankSpectrum
+        One per skip weight.
+    """
+
+    centre: FloatArray
+    length: float
+    spectra: tuple[LowRankSpectrum, ...]
+
+
+def decompose_centred(
+    F: FloatArray, width: int, skips: tuple[float, ...], root: FloatArray
+) -> Centred:
+    """Decompose features (n, m) of rows with square roots (n,) of weights, and an intercept.
+
+    The features are destroyed. `width` and `skips` are as in `decompose_features`.
+    """
+    length = float(np.linalg.norm(root))
+    centre = root**2 @ F / length**2
+    F -= centre
+    F *= root[:, None]
+    size = length**2 * float(centre @ centre)
+    spectra = decompose_features(F, width, skips, root[:, None] / length, size)
+    return Centred(centre, length, spectra)
 
 
 def decompose_gram(

@@ -11,8 +11,8 @@ from debinet.learners.inputs import Moments
 from debinet.learners.spectral.prepared import SpectralFit
 from debinet.learners.tangent.feature_learner import CRITERIA, FeatureLearner
 from debinet.learners.tangent.features import HiddenUnits, NetworkFeatures, draw_directions
-from debinet.learners.tangent.landmarks import choose_landmarks
 from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.landmarks import choose_landmarks
 from debinet.learners.wide.network_inputs import network_inputs
 from debinet.protocols import Diagnostics, FloatArray
 

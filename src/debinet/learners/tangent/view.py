@@ -10,7 +10,7 @@ import numpy as np
 
 from debinet.data.free_memory import require_decompositions, row_chunks
 from debinet.learners.spectral.heldout import Outside
-from debinet.learners.spectral.lowrank import LowRankSpectrum, decompose_features
+from debinet.learners.spectral.lowrank import LowRankSpectrum, decompose_centred
 from debinet.learners.spectral.prepared import OutputFit
 from debinet.learners.tangent.features import FeatureMap
 from debinet.protocols import FloatArray
@@ -92,14 +92,8 @@ def view_features(
         Weights of the linear part to prepare for.
     """
     require_memory(len(Z), feature_map.count, len(skips))
-    F, root = feature_map(Z), np.sqrt(weight)
-    length = float(np.linalg.norm(root))
-    centre = weight @ F / length**2
-    F -= centre
-    F *= root[:, None]
-    size = length**2 * float(centre @ centre)
-    spectra = decompose_features(F, feature_map.width, skips, root[:, None] / length, size)
-    return FeatureView(feature_map, centre, length, spectra)
+    found = decompose_centred(feature_map(Z), feature_map.width, skips, np.sqrt(weight))
+    return FeatureView(feature_map, found.centre, found.length, found.spectra)
 
 
 def bytes_needed(n: int, features: int, decompositions: int) -> int:

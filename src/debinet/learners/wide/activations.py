@@ -86,7 +86,9 @@ def _erf_moments(g: FloatArray, va: FloatArray, vb: FloatArray) -> LayerMoments:
     # Williams (1997), equation 11, and its derivative with respect to g
     product = (1 + 2 * va)[:, None] * (1 + 2 * vb)
     ratio = np.clip(2 * g / np.sqrt(product), -1.0, 1.0)
-    return LayerMoments(2 / np.pi * np.arcsin(ratio), 4 / np.pi / np.sqrt(product - 4 * g * g))
+    # g^2 <= va vb up to rounding, which could leave nothing in single precision
+    rest = np.maximum(product - 4 * g * g, (1 + 2 * va)[:, None] + 2 * vb)
+    return LayerMoments(2 / np.pi * np.arcsin(ratio), 4 / np.pi / np.sqrt(rest))
 
 
 def _erf_energy(v: FloatArray) -> FloatArray:

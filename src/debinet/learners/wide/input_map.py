@@ -7,12 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from debinet.learners.inputs import Moments
+from debinet.learners.wide.rules import Rules
+from debinet.learners.wide.smooths import Smooths
 from debinet.protocols import FloatArray
 
 
 @dataclass(frozen=True)
 class InputMap:
-    """From features z to encoded rows `(A' z / sqrt(p), 1)`, z standardized.
+    """From features z to encoded rows `(A' z / sqrt(p), 1, added columns)`, z standardized.
+
+    The inner products of the added columns are added to the network's kernel.
 
     Attributes
     ----------
@@ -20,10 +24,16 @@ class InputMap:
         Of the p features.
     matrix : FloatArray of shape (p, r), optional
         The matrix A; the identity if None.
+    smooths : Smooths, optional
+        Functions of single features.
+    rules : Rules, optional
+        Boxes of features.
     """
 
     moments: Moments
     matrix: FloatArray | None = None
+    smooths: Smooths | None = None
+    rules: Rules | None = None
 
     @property
     def width(self) -> int:
@@ -31,19 +41,53 @@ class InputMap:
         return int(self.moments.mean.size if self.matrix is None else self.matrix.shape[1])
 
     @property
+    def added(self) -> int:
+        """Number of columns after the constant."""
+        smooths = 0 if self.smooths is None else self.smooths.width
+        return smooths + (0 if self.rules is None else self.rules.width)
+
+    @property
     def relevance(self) -> FloatArray:
-        """Weight of every feature (p,): the length of its row in A."""
-        if self.matrix is None:
-            return np.ones(self.moments.mean.size)
-        return np.asarray(np.linalg.norm(self.matrix, axis=1))
+        """Weight of every feature (p,): the length of its row in A, and what is added to it.
+
+        A smooth or a rule of variance a counts as an input of scale `sqrt(a p)`, which has the same
+        variance.
+        """
+        p = self.moments.mean.size
+        squares = np.ones(p) if self.matrix is None else (self.matrix**2).sum(axis=1)
+        if self.smooths is not None:
+            squares[self.smooths.features] += p * self.smooths.weights
+        if self.rules is not None:
+            squares += p * self.rules.variance(p)
+        return np.asarray(np.sqrt(squares))
 
     def encode(self, Z: FloatArray) -> FloatArray:
-        """Return encoded rows (n, r + 1) of rows (n, p)."""
-        n, p = Z.shape
-        encoded = np.empty((n, self.width + 1))
-        inputs = self.moments.standardize(Z)
+        """Return encoded rows (n, r + 1 + added) of rows (n, p)."""
+        (n, p), r = Z.shape, self.width
+        encoded = np.empty((n, r + 1 + self.added))
+        inputs, end = self.moments.standardize(Z), encoded.shape[1]
+        if self.rules is not None:
+            encoded[:, end - self.rules.width :] = self.rules(Z)
+            end -= self.rules.width
+        if self.smooths is not None:
+            encoded[:, r + 1 : end] = self.smooths(inputs)
         if self.matrix is not None:
             inputs = inputs @ self.matrix
-        np.divide(inputs, np.sqrt(p), out=encoded[:, :-1])
-        encoded[:, -1] = 1.0
+        np.divide(inputs, np.sqrt(p), out=encoded[:, :r])
+        encoded[:, r] = 1.0
         return encoded
+
+
+@dataclass(frozen=True)
+class NetworkInputs:
+    """Inputs of a network.
+
+    Attributes
+    ----------
+    map_ : InputMap
+    skip : float, optional
+        Weight of the linear part, where it was learned with the weights of the features.
+    """
+
+    map_: InputMap
+    skip: float | None = None

@@ -48,30 +48,46 @@ class Architecture:
 
 
 def kernel_matrix(
-    left: FloatArray, right: FloatArray, architecture: Architecture, skip: float = 0.0
+    left: FloatArray,
+    right: FloatArray,
+    architecture: Architecture,
+    skip: float = 0.0,
+    added: int = 0,
 ) -> FloatArray:
     """Return the kernel between the rows of `left` and `right`.
 
     Parameters
     ----------
-    left, right : FloatArray of shapes (r, p + 1), (n, p + 1)
-        Encoded rows `(z / sqrt(p), 1)`.
+    left, right : FloatArray of shapes (r, p + 1 + added), (n, p + 1 + added)
+        Encoded rows `(z / sqrt(p), 1)`, then columns whose inner products are added.
     architecture : Architecture
     skip : float
         Weight s of the linear part: `K + s <z, z'> / p`.
+    added : int
+        Number of columns whose inner products are added.
 
     Returns
     -------
     FloatArray of shape (r, n)
         C-ordered. If `left is right` it is symmetric: exactly, or for tanh up to rounding.
     """
-    return kernel_matrices(left, right, architecture, (skip,))[0]
+    return kernel_matrices(left, right, architecture, (skip,), added)[0]
 
 
 def kernel_matrices(
-    left: FloatArray, right: FloatArray, architecture: Architecture, skips: tuple[float, ...]
+    left: FloatArray,
+    right: FloatArray,
+    architecture: Architecture,
+    skips: tuple[float, ...],
+    added: int = 0,
 ) -> list[FloatArray]:
     """Return `kernel_matrix` for every skip weight, for the price of one and n^2 additions."""
+    if added:
+        same, end = left is right, left.shape[1] - added
+        first, other = left[:, :end], right[:, :end]
+        more: FloatArray = left[:, end:] @ right[:, end:].T
+        found = kernel_matrices(first, first if same else other, architecture, skips)
+        return [np.add(kernel, more, out=kernel) for kernel in found]
     # `A @ A.T` goes through syrk, which is half the work and exactly symmetric
     products: FloatArray = left @ right.T
     kernels = [products, *(np.empty_like(products) for _ in skips[1:])]

@@ -8,7 +8,8 @@ derivatives then give those by the scales.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,12 @@ from debinet.learners.spectral.spectrum import RIDGE, Projected, Stopped
 from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
 from debinet.learners.wide.kernel_gradient import Forward, forward, pull_back
 from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.smooths import Smooths
 from debinet.protocols import FloatArray, IntArray
 
 _TINY = np.finfo(np.float64).tiny
+# Sum of the weights of smooths at which a search starts; the network's own kernel is about 1.
+_SMOOTH_START = 0.3
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,12 @@ class ScaleProblem:
         Which scale each feature has, counted from 0.
     architecture : Architecture
         One whose gradient is known.
+    smooths : Smooths, optional
+        Functions of single features with weights to be learned too.
+    columns : FloatArray of shape (n, s, k), optional
+        Their columns at weights of 1.
+    precision : type
+        Of kernels and eigenvectors, single or double.
     """
 
     Z: FloatArray
@@ -45,17 +55,41 @@ class ScaleProblem:
     root_weight: FloatArray
     groups: IntArray
     architecture: Architecture
+    smooths: Smooths | None = None
+    columns: FloatArray | None = None
+    precision: type[np.floating[Any]] = np.float64
 
     @property
     def size(self) -> int:
-        """Return the number of parameters: logarithms of the scales and, last, of the skip."""
-        return int(self.groups.max()) + 2
+        """Number of parameters: logarithms of scales, of the skip weight, and of smooths."""
+        return self.n_scales + 1 + (0 if self.smooths is None else self.smooths.weights.size)
+
+    @property
+    def n_scales(self) -> int:
+        """Number of scales, the first parameters."""
+        return int(self.groups.max()) + 1
+
+    def scales(self, theta: FloatArray) -> tuple[FloatArray, float]:
+        """Return the scales (p,) of the features, and the skip weight."""
+        return np.exp(theta[: self.n_scales])[self.groups], float(np.exp(theta[self.n_scales]))
+
+    def smooth_weights(self, theta: FloatArray) -> FloatArray:
+        """Return the weights of the smooths."""
+        start = _SMOOTH_START / self.Z.shape[1]
+        return np.asarray(start * np.exp(2.0 * theta[self.n_scales + 1 :]))
+
+    def with_smooths(self, smooths: Smooths) -> ScaleProblem:
+        """Return the problem with functions of single features, as Z has them now."""
+        columns = smooths(self.Z).reshape(len(self.Z), *smooths.knots.shape)
+        columns = columns.astype(self.precision)
+        return replace(self, smooths=smooths, columns=columns)
 
     def of(self, rows: IntArray) -> ScaleProblem:
         """Return the problem of some rows, targets centred and of one size."""
         root = self.root_weight[rows]
+        columns = None if self.columns is None else self.columns[rows]
         M = centred(self.M[rows], root)
-        return ScaleProblem(self.Z[rows], M, root, self.groups, self.architecture)
+        return replace(self, Z=self.Z[rows], M=M, root_weight=root, columns=columns)
 
 
 def centred(M: FloatArray, root_weight: FloatArray) -> FloatArray:
@@ -99,22 +133,36 @@ class ScalePoint:
 
     def scales(self) -> tuple[FloatArray, float]:
         """Return the scales (p,) of the features, and the skip weight."""
-        return np.exp(self.theta[:-1])[self.problem.groups], float(np.exp(self.theta[-1]))
+        return self.problem.scales(self.theta)
+
+    def smooths(self) -> Smooths | None:
+        """Return the functions of single features with their weights."""
+        found = self.problem.smooths
+        weights = self.problem.smooth_weights(self.theta)
+        return None if found is None else found.weighted(weights)
 
     def gradient(self) -> FloatArray:
         """Return the derivatives by the logarithms of scales and skip weight."""
         n, p = self.problem.Z.shape
         root, skip = self.problem.root_weight, self.spectrum.skip
-        a = self.residual * np.sqrt(self.time * (n - 1) / self.energy)
-        half = self.spectrum.V * np.sqrt(self.left @ self.time)
+        V, precision = self.spectrum.V, self.problem.precision
+        a = (self.residual * np.sqrt(self.time * (n - 1) / self.energy)).astype(precision)
+        half = V * np.sqrt(self.left @ self.time).astype(precision)
         # products of a matrix with its own transpose take half the work of others
         B = half @ half.T
         B -= a @ a.T
         B *= root
         B *= root[:, None]
+        by_smooth = np.empty(0)
+        if self.problem.columns is not None:
+            columns = self.problem.columns
+            product = (B @ columns.reshape(n, -1)).reshape(columns.shape)
+            weights = self.problem.smooth_weights(self.theta)
+            by_smooth = 2.0 * weights * np.einsum("nsk,nsk->s", columns, product)
         d_X, d_skip = pull_back(self.way, B, skip)
         by_feature = np.einsum("ij,ij->j", self.way.X[:, :p], d_X[:, :p])
-        return np.append(np.bincount(self.problem.groups, by_feature), skip * d_skip)
+        by_scale = np.bincount(self.problem.groups, by_feature)
+        return np.concatenate([by_scale, [skip * d_skip], by_smooth])
 
     def heldout_errors(self, M: FloatArray) -> FloatArray:
         """Return the mean squared leave-one-out residuals of any weighted targets (n, m)."""
@@ -126,10 +174,16 @@ class ScalePoint:
 def evaluate(theta: FloatArray, problem: ScaleProblem) -> ScalePoint:
     """Evaluate the criterion at logarithms of scales and skip weight."""
     n, p = problem.Z.shape
-    scale, skip = np.exp(theta[:-1])[problem.groups], float(np.exp(theta[-1]))
+    scale, skip = problem.scales(theta)
     X = np.column_stack([problem.Z * (scale / np.sqrt(p)), np.ones(n)])
-    way = forward(X, problem.architecture)
-    spectrum = decompose(way.with_skip(skip), problem.root_weight, skip)
+    way = forward(X.astype(problem.precision), problem.architecture)
+    kernel = way.with_skip(skip)
+    if problem.columns is not None:
+        weights = np.sqrt(problem.smooth_weights(theta)).astype(problem.precision)
+        weighted = problem.columns * weights[:, None]
+        flat = weighted.reshape(n, -1)
+        kernel += flat @ flat.T
+    spectrum = decompose(kernel, problem.root_weight, skip)
     part, tuned = _tune(spectrum, problem.M)
     left = RIDGE.residual(np.multiply.outer(spectrum.w, tuned.time))
     return ScalePoint(

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from debinet.learners.inputs import Moments, column_moments
-from debinet.learners.wide.input_map import InputMap
+from debinet.learners.wide.input_map import InputMap, NetworkInputs
 from debinet.learners.wide.kernel_gradient import has_gradient
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.relevance import CROWDED, Relevance, learn_relevance
+from debinet.learners.wide.relevance import CROWDED, learn_relevance, without_tails
+from debinet.learners.wide.rule_search import add_rules
 from debinet.protocols import FloatArray
 
 RELEVANCE = ("auto", "learned", "per-output", "equal")
 # Where "auto" learns the weights of the features (docs/decisions/0016).
 AUTO_ROWS, AUTO_FEATURES = 100, 100
-
-
-@dataclass(frozen=True)
-class NetworkInputs:
-    """Inputs of a network.
-
-    Attributes
-    ----------
-    map_ : InputMap
-    skip : float, optional
-        Weight of the linear part, where it was learned with the weights of the features.
-    """
-
-    map_: InputMap
-    skip: float | None = None
 
 
 def relevance_can_be_learned(n: int, p: int) -> bool:
@@ -69,14 +55,29 @@ def network_inputs(
     moments : Moments, optional
         Of the features, if these are some of the rows only.
     """
-    own = column_moments(Z, weight)
-    moments = own if moments is None else moments
+    moments = column_moments(Z, weight) if moments is None else moments
     if not learns_relevance(relevance, architecture, *Z.shape):
         return (NetworkInputs(InputMap(moments)),)
-    # by their own moments: those of all rows, summed up in parts, differ in their last digits with
-    # the parts, and a search for weights would make more of that
-    root, inputs = np.sqrt(weight), own.standardize(Z)
-    targets = root[:, None] * column_moments(M, weight).standardize(M)
-    parts = targets.T[:, :, None] if relevance == "per-output" else [targets]
-    found: list[Relevance] = [learn_relevance(inputs, part, root, architecture) for part in parts]
-    return tuple(NetworkInputs(InputMap(moments, one.matrix), one.skip) for one in found)
+    M = column_moments(M, weight).standardize(M)
+    parts = M.T[:, :, None] if relevance == "per-output" else [M]
+    return tuple(_learn_inputs(Z, part, weight, architecture, moments) for part in parts)
+
+
+def _learn_inputs(
+    Z: FloatArray,
+    M: FloatArray,
+    weight: FloatArray,
+    architecture: Architecture,
+    moments: Moments,
+) -> NetworkInputs:
+    """Learn scales, axes and rules, and return them for the given moments.
+
+    They are learned by the rows' own moments: those of all rows, summed up in parts, differ in
+    their last digits with the parts, and a search would make more of that.
+    """
+    own, root = column_moments(Z, weight), np.sqrt(weight)
+    found = learn_relevance(own.standardize(Z), root[:, None] * M, root, architecture)
+    network = NetworkInputs(InputMap(own, found.matrix, found.smooths), found.skip)
+    if found.skip is not None:
+        network = add_rules(Z, without_tails(M), weight, network, architecture)
+    return replace(network, map_=replace(network.map_, moments=moments))

@@ -60,5 +60,5 @@ def rotate_inputs(point: ScalePoint) -> Rotated:
     matrix = np.diag(scale)
     matrix[np.ix_(active, active)] = scale[active, None] * axes
     turned = replace(problem, Z=problem.Z @ matrix, groups=np.arange(p))
-    start = np.append(np.zeros(p), np.log(skip))
+    start = np.concatenate([np.zeros(p), [np.log(skip)], point.theta[problem.n_scales + 1 :]])
     return Rotated(matrix, turned, start, float(active.size * (active.size - 1)))

@@ -25,7 +25,7 @@ class KernelExpansion:
     ----------
     architecture : Architecture
     inputs : InputMap
-    encoded : FloatArray of shape (n, r + 1)
+    encoded : FloatArray of shape (n, r + 1 + k)
         Training rows.
     dual : FloatArray of shape (n, m)
         Coefficients of the kernel functions at the training rows.
@@ -42,9 +42,11 @@ class KernelExpansion:
     def predict(self, Z: FloatArray) -> FloatArray:
         """Return the outputs (r, m) for rows (r, p), a chunk of kernel at a time."""
         encoded = self.inputs.encode(Z)
-        out = encoded @ self.linear
+        out = encoded[:, : len(self.linear)] @ self.linear
+        added = self.inputs.added
         for rows in row_chunks(len(Z), len(self.encoded)):
-            out[rows] += kernel_matrix(encoded[rows], self.encoded, self.architecture) @ self.dual
+            kernel = kernel_matrix(encoded[rows], self.encoded, self.architecture, added=added)
+            out[rows] += kernel @ self.dual
         return out
 
 
@@ -56,7 +58,7 @@ class KernelView:
     ----------
     architecture : Architecture
     inputs : InputMap
-    encoded : FloatArray of shape (n, r + 1)
+    encoded : FloatArray of shape (n, r + 1 + k)
         The rows as the network sees them.
     root_weight : FloatArray of shape (n,)
         Square roots of their weights.
@@ -73,7 +75,8 @@ class KernelView:
     def outside(self, spectrum: FullSpectrum, Z: FloatArray) -> Outside:
         """Return further rows (n0, p) in the coordinates of a spectrum."""
         encoded = self.inputs.encode(Z)
-        kernel = kernel_matrix(self.encoded, encoded, self.architecture, spectrum.skip)
+        added = self.inputs.added
+        kernel = kernel_matrix(self.encoded, encoded, self.architecture, spectrum.skip, added)
         kernel *= self.root_weight[:, None]
         level = np.full((1, len(Z)), 1.0 / np.linalg.norm(self.root_weight))
         kernel -= spectrum.AC @ level
@@ -90,7 +93,8 @@ class KernelView:
             share = fit.time * fit.filter_.dual(fit.spectrum.w * fit.time)
             a[:, j] = fit.sd * (fit.spectrum.V @ (share * fit.coordinates))
         dual = self.root_weight[:, None] * a
-        linear = np.array([fit.spectrum.skip for fit in fits]) * (self.encoded.T @ dual)
+        inputs = self.encoded[:, : self.inputs.width + 1]
+        linear = np.array([fit.spectrum.skip for fit in fits]) * (inputs.T @ dual)
         length = np.linalg.norm(self.root_weight)
         linear[-1] = [
             fit.mean - float(fit.spectrum.AC[:, 0] @ a[:, j]) / length for j, fit in enumerate(fits)
@@ -118,7 +122,7 @@ def view_rows(
     inputs : InputMap
     """
     encoded, root = inputs.encode(Z), np.sqrt(weight)
-    kernels = kernel_matrices(encoded, encoded, architecture, skips)
+    kernels = kernel_matrices(encoded, encoded, architecture, skips, inputs.added)
     spectra = tuple(
         decompose(kernel, root, skip) for kernel, skip in zip(kernels, skips, strict=True)
     )

@@ -58,7 +58,9 @@ class WideNet(SpectralLearner):
         together or for each on its own; or equal. Learned weights are used if leave-one-out
         predictions are better, for rectifiers by more than the number of weights (AIC), and are not
         tried for more features than a third of those rows. For erf the features may also be
-        rotated, and one common weight is learned if those of single features are not better.
+        rotated, and one common weight is learned if those of single features are not better; a
+        smooth function of each feature is added to the network if the likelihood gains more than
+        twice their number (AIC).
         `"auto"` learns them for at least 100 rows and 2 to 100 features, if the activation is a
         rectifier, or erf with `depth=1`, `tune="reml"` and `filter="ridge"`.
 
@@ -74,7 +76,8 @@ class WideNet(SpectralLearner):
         Effective degrees of freedom, the intercept included.
     relevance_ : FloatArray of shape (p,), or (p, m) with `relevance="per-output"`
         Weights of the standardized features, all 1 if they are equal. After a rotation, the length
-        of a feature's row in the matrix that maps features to inputs.
+        of a feature's row in the matrix that maps features to inputs. A smooth function of a
+        feature counts as an input of the same variance.
     n_features_in_ : int
 
     Notes

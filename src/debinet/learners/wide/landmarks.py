@@ -25,7 +25,7 @@ _ROUNDING = 1e-10
 
 @dataclass(frozen=True)
 class Landmarks:
-    """Rows z as features: the kernel with the landmarks, then linear columns.
+    """Rows z as features: the kernel with the landmarks, added columns, then linear ones.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Landmarks:
     @property
     def width(self) -> int:
         """Number of features before the linear ones."""
-        return int(self.root.shape[1])
+        return int(self.root.shape[1]) + self.inputs.added
 
     @property
     def count(self) -> int:
@@ -55,12 +55,14 @@ class Landmarks:
 
     def __call__(self, Z: FloatArray) -> FloatArray:
         """Return the features (n, count) of rows (n, p)."""
-        encoded = self.inputs.encode(Z)
+        encoded, r, k = self.inputs.encode(Z), self.inputs.width, self.root.shape[1]
+        network = np.ascontiguousarray(encoded[:, : r + 1])
         features = np.empty((len(Z), self.count))
         for rows in row_chunks(len(Z), len(self.points)):
-            kernel = kernel_matrix(encoded[rows], self.points, self.architecture)
-            np.matmul(kernel, self.root, out=features[rows, : self.width])
-        features[:, self.width :] = encoded[:, :-1]
+            kernel = kernel_matrix(network[rows], self.points, self.architecture)
+            np.matmul(kernel, self.root, out=features[rows, :k])
+        features[:, k : self.width] = encoded[:, r + 1 :]
+        features[:, self.width :] = encoded[:, :r]
         return features
 
 
@@ -69,7 +71,7 @@ def choose_landmarks(
 ) -> Landmarks:
     """Choose landmarks at random among rows (n, p)."""
     order = named_generator(seed, "landmarks").permutation(len(Z))
-    points = inputs.encode(Z[np.sort(order[:count])])
+    points = np.ascontiguousarray(inputs.encode(Z[np.sort(order[:count])])[:, : inputs.width + 1])
     w, E = np.linalg.eigh(kernel_matrix(points, points, architecture))
     kept = w > _ROUNDING * w[-1]
     root = np.asarray(E[:, kept] / np.sqrt(w[kept]))

@@ -1,0 +1,118 @@
+"""Search for the scales of the inputs, by L-BFGS, and by steps that a descent cannot take."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from threadpoolctl import ThreadpoolController
+
+from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, evaluate
+from debinet.learners.wide.missed_pair import missed_pair
+from debinet.protocols import FloatArray
+
+# Logarithms of scales and weights have a normal prior with this standard deviation, and bounds.
+_PRIOR = 2.0
+_BOUND = 5.0
+# How often the scales of missed pairs are raised at most.
+_LIFTS = 3
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long to search.
+
+    Attributes
+    ----------
+    few, most : int
+        Number of rows used first, and last.
+    last : int
+        Steps on more than the first rows.
+    enough : float
+        A search ends when a step raises twice the log-likelihood by less than this.
+    lift : float
+        Logarithm to which the scales of missed pairs are raised.
+    worth : float
+        What each scale must add to the held-out log-likelihood for the scales to be used at all.
+    highest : float
+        Upper bound of the logarithms of scales.
+    steps : int
+        At most, on the first rows.
+    """
+
+    few: int
+    most: int
+    last: int
+    enough: float
+    lift: float
+    worth: float
+    highest: float
+    steps: int = 28
+
+
+def penalized(point: ScalePoint) -> float:
+    """Return the criterion with what the prior adds."""
+    return point.value + float(point.theta @ point.theta) / (2 * _PRIOR**2)
+
+
+def descend(
+    problem: ScaleProblem, theta: FloatArray, plan: Schedule, steps: int | None = None
+) -> ScalePoint:
+    """Return where a descent of at most `steps` steps ends, by default those of the plan."""
+    steps = plan.steps if steps is None else steps
+    best: list[ScalePoint] = []
+
+    def objective(theta: FloatArray) -> tuple[float, FloatArray]:
+        point = evaluate(theta.copy(), problem)
+        value = penalized(point)
+        if not best or value < penalized(best[0]):
+            best[:] = [point]
+        return value, point.gradient() + theta / _PRIOR**2
+
+    # values are of the order of m n log(n); scipy takes tolerances as shares of them
+    enough = plan.enough / (problem.M.size * np.log(len(problem.M)))
+    highest = np.where(np.arange(theta.size) < problem.n_scales, plan.highest, _BOUND)
+    with _quiet_scipy():
+        minimize(
+            objective,
+            theta,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(-_BOUND, high) for high in highest],
+            options={"maxiter": steps, "maxfun": steps + 5, "ftol": enough},
+        )
+    return best[0]
+
+
+def descend_and_lift(
+    problem: ScaleProblem, theta: FloatArray, plan: Schedule, steps: int
+) -> ScalePoint:
+    """Descend; raise the scales of a missed pair and descend again, as long as that helps."""
+    best, groups = descend(problem, theta, plan, steps), problem.groups
+    for _ in range(_LIFTS):
+        faded = (best.theta[: problem.n_scales] < 0)[groups]
+        pair = missed_pair(problem.Z, best.residual, problem.root_weight, faded)
+        if pair is None:
+            break
+        lifted = best.theta.copy()
+        lifted[groups[list(pair)]] = np.maximum(lifted[groups[list(pair)]], plan.lift)
+        found = descend(problem, lifted, plan)
+        if penalized(found) > penalized(best) - plan.enough:
+            break
+        best = found
+    return best
+
+
+def _quiet_scipy() -> AbstractContextManager[object]:
+    """Return a context in which scipy's own BLAS, a second library, has one thread.
+
+    Its threads wait for more work by spinning, for longer than an evaluation takes, on the cores
+    that numpy's threads need: evaluations took twice the time.
+    """
+    libraries = ThreadpoolController()
+    paths = [library["filepath"] for library in libraries.info()]
+    own = [path for path in paths if "scipy.libs" in path]
+    limited: AbstractContextManager[object] = libraries.select(filepath=own).limit(limits=1)
+    return limited

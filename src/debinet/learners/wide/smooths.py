@@ -1,0 +1,95 @@
+"""Smooth functions of single features: networks that see one input each.
+
+A network of all features spends its rows on interactions. Where the targets are sums of functions
+of single features, as they often are, a sum of networks with one input each learns them from far
+fewer rows. Its kernel is `sum_j a_j k(z_j, z_j')`, with k that of the erf network of one input. As
+that one has rapidly falling eigenvalues, few knots for each feature are enough: with
+`k(knots, knots) = E diag(l) E'`, the columns `sqrt(a_j) k(z_j, knots) E diag(l)^-1/2` have it as
+their inner products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.protocols import BoolArray, FloatArray, IntArray
+
+# Columns for each feature, and the share of the largest eigenvalue below which there is none.
+_KNOTS = 12
+_ROUNDING = 1e-10
+# A function of fewer different values than this is left to the network and its linear part.
+_FEWEST_VALUES = 5
+# Functions whose variance is below this share of the largest are left out in the end.
+_IDLE = 1e-4
+_ONE_INPUT = Architecture(activation="erf")
+
+
+@dataclass(frozen=True)
+class Smooths:
+    """Functions of s of the p features, k columns for each.
+
+    Attributes
+    ----------
+    features : IntArray of shape (s,)
+        Which features.
+    knots : FloatArray of shape (s, k)
+        In standardized units.
+    roots : FloatArray of shape (s, k, k)
+        `E diag(l)^-1/2`; columns of zeros where there are fewer than k eigenvalues.
+    weights : FloatArray of shape (s,)
+        The variances a_j.
+    """
+
+    features: IntArray
+    knots: FloatArray
+    roots: FloatArray
+    weights: FloatArray
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.knots.size)
+
+    def weighted(self, weights: FloatArray) -> Smooths | None:
+        """Return the functions with other weights (s,), those of next to no weight left out."""
+        kept = weights > _IDLE * weights.max(initial=0.0)
+        if not kept.any():
+            return None
+        return Smooths(self.features[kept], self.knots[kept], self.roots[kept], weights[kept])
+
+    def __call__(self, inputs: FloatArray) -> FloatArray:
+        """Return the columns (n, s k) of standardized rows (n, p)."""
+        columns = np.empty((len(inputs), *self.knots.shape))
+        for j, (feature, knots) in enumerate(zip(self.features, self.knots, strict=True)):
+            kernel = kernel_matrix(_encoded(inputs[:, feature]), _encoded(knots), _ONE_INPUT)
+            np.matmul(kernel, np.sqrt(self.weights[j]) * self.roots[j], out=columns[:, j])
+        return columns.reshape(len(inputs), self.width)
+
+
+def place_smooths(inputs: FloatArray, alone: BoolArray) -> Smooths:
+    """Place knots at quantiles of the standardized rows (n, p), both extremes among them.
+
+    Parameters
+    ----------
+    inputs : FloatArray of shape (n, p)
+    alone : BoolArray of shape (p,)
+        Features that are not one of several columns of a category.
+    """
+    counts = np.array([np.unique(column).size for column in inputs.T])
+    features = np.flatnonzero((counts >= _FEWEST_VALUES) & alone)
+    # more of them at both ends, the outermost values included, where functions are extrapolated
+    levels = (1 - np.cos(np.pi * np.arange(_KNOTS) / (_KNOTS - 1))) / 2
+    knots = np.quantile(inputs[:, features], levels, axis=0).T
+    roots = np.zeros((features.size, _KNOTS, _KNOTS))
+    for root, at in zip(roots, knots, strict=True):
+        w, E = np.linalg.eigh(kernel_matrix(_encoded(at), _encoded(at), _ONE_INPUT))
+        kept = w > _ROUNDING * w[-1]
+        root[:, kept] = E[:, kept] / np.sqrt(w[kept])
+    return Smooths(features, np.ascontiguousarray(knots), roots, np.ones(features.size))
+
+
+def _encoded(values: FloatArray) -> FloatArray:
+    return np.column_stack([values, np.ones(len(values))])
