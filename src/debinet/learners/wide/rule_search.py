@@ -12,9 +12,9 @@ from debinet.learners.spectral.spectrum import RIDGE
 from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
 from debinet.learners.wide.input_map import NetworkInputs
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.landmarks import choose_landmarks
-from debinet.learners.wide.rules import grow_rules, join_rules
-from debinet.protocols import FloatArray
+from debinet.learners.wide.landmarks import Landmarks, choose_landmarks
+from debinet.learners.wide.rules import Rules, grow_rules, join_rules
+from debinet.protocols import FloatArray, IntArray
 
 # Rows to learn rules from, and landmarks of the network meanwhile.
 MOST_ROWS, _LANDMARKS = 4000, 300
@@ -25,6 +25,8 @@ _ROUNDS = 3
 # Weights that are tried, and what twice the log-likelihood must gain.
 _WEIGHTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 _PRICE = 10.0
+# What rules of the targets themselves must add to the log-likelihood of other rows.
+_WORTH = 6.0
 
 
 @dataclass(frozen=True)
@@ -34,43 +36,73 @@ class _Rows:
     Attributes
     ----------
     Z : FloatArray of shape (n, p)
-    targets : FloatArray of shape (n, m)
-        Times the square roots of the weights.
+    M : FloatArray of shape (n, m)
+        Standardized targets.
     root : FloatArray of shape (n,)
         Square roots of the weights.
+    architecture : Architecture
+        Of the network.
     """
 
     Z: FloatArray
-    targets: FloatArray
+    M: FloatArray
     root: FloatArray
+    architecture: Architecture
 
-    def fit(self, network: NetworkInputs, architecture: Architecture) -> _Fit:
+    @property
+    def weight(self) -> FloatArray:
+        """Precisions (n,)."""
+        return self.root**2
+
+    def of(self, rows: IntArray) -> _Rows:
+        """Return some of the rows."""
+        return _Rows(self.Z[rows], self.M[rows], self.root[rows], self.architecture)
+
+    def fit(self, network: NetworkInputs) -> _Fit:
         """Decompose the network on landmarks, and tune all targets."""
         count = min(_LANDMARKS, len(self.Z))
-        features = choose_landmarks(self.Z, network.map_, architecture, count, 0)
+        features = choose_landmarks(self.Z, network.map_, self.architecture, count, 0)
         skips = (network.skip or 0.0,)
-        (spectrum,) = decompose_centred(features(self.Z), features.width, skips, self.root).spectra
-        part = spectrum.project(self.targets)
-        return _Fit(network, spectrum, tune(reml(spectrum, part, RIDGE), time_grid(part.w)))
-
-    def residual(self, fit: _Fit) -> FloatArray:
-        """Return the leave-one-out residuals (n, m) of a fit, in the units of the targets."""
-        left = RIDGE.residual(np.multiply.outer(fit.spectrum.w, fit.tuned.time))
-        return fit.spectrum.leave_one_out(self.targets, left) / self.root[:, None]
+        found = decompose_centred(features(self.Z), features.width, skips, self.root)
+        spectrum = found.spectra[0]
+        part = spectrum.project(self.root[:, None] * self.M)
+        tuned = tune(reml(spectrum, part, RIDGE), time_grid(part.w))
+        mean = self.weight @ self.M / self.weight.sum()
+        return _Fit(network, features, found.centre, spectrum, part.T, tuned, mean)
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """A network with its decomposition and stopping times."""
+    """A network on landmarks, fitted to m targets."""
 
     network: NetworkInputs
+    features: Landmarks
+    centre: FloatArray
     spectrum: LowRankSpectrum
+    T: FloatArray
     tuned: Tuned
+    mean: FloatArray
 
     @property
     def value(self) -> float:
         """Twice the negative restricted log-likelihood of all targets, up to a constant."""
         return float(self.tuned.value.sum())
+
+    @property
+    def left(self) -> FloatArray:
+        """Shares (k, m) of all directions that are not learned."""
+        return RIDGE.residual(np.multiply.outer(self.spectrum.w, self.tuned.time))
+
+    def held_out(self, rows: _Rows) -> FloatArray:
+        """Return the leave-one-out residuals (n, m) of the rows that it was fitted to."""
+        root = rows.root[:, None]
+        return self.spectrum.leave_one_out(root * rows.M, self.left) / root
+
+    def errors(self, rows: _Rows) -> FloatArray:
+        """Return the mean squared errors (m,) of predictions of other rows."""
+        coordinates = (self.features(rows.Z) - self.centre) @ self.spectrum.basis
+        predicted = self.mean + coordinates @ ((1.0 - self.left) * self.T)
+        return np.asarray(np.average((rows.M - predicted) ** 2, axis=0, weights=rows.weight))
 
 
 def add_rules(
@@ -81,6 +113,9 @@ def add_rules(
     architecture: Architecture,
 ) -> NetworkInputs:
     """Return the inputs with rules, or as they are if none are worth it.
+
+    First with rules that are grown on the targets themselves, if the network then predicts rows
+    better that neither was learned from; then with rules that are grown on what it leaves.
 
     Parameters
     ----------
@@ -96,19 +131,37 @@ def add_rules(
         return network
     rng = named_generator(0, "rules")
     chosen = np.sort(rng.permutation(len(Z))[:MOST_ROWS])
-    root = np.sqrt(weight[chosen])
-    rows = _Rows(Z[chosen], root[:, None] * M[chosen], root)
-    best = rows.fit(network, architecture)
+    rows = _Rows(Z[chosen], M[chosen], np.sqrt(weight[chosen]), architecture)
+    best = rows.fit(_with_steps(rows, network, rng))
     for _ in range(_ROUNDS):
-        grown = grow_rules(rows.Z, rows.residual(best), weight[chosen], rng)
+        grown = grow_rules(rows.Z, best.held_out(rows), rows.weight, rng)
         if grown is None:
             break
-        map_ = best.network.map_
-        joined = join_rules(map_.rules, grown)
-        tried = [replace(map_, rules=joined.weighted(a)) for a in _WEIGHTS]
-        fits = [rows.fit(replace(network, map_=one), architecture) for one in tried]
-        found = min(fits, key=lambda fit: fit.value)
+        joined = join_rules(best.network.map_.rules, grown)
+        found = min(map(rows.fit, _weighted(network, joined)), key=lambda fit: fit.value)
         if found.value >= best.value - _PRICE:
             break
         best = found
     return best.network
+
+
+def _with_steps(rows: _Rows, network: NetworkInputs, rng: np.random.Generator) -> NetworkInputs:
+    """Return the network with rules of the targets themselves, if it predicts better with them."""
+    order = rng.permutation(len(rows.Z))
+    half, others = (rows.of(np.sort(part)) for part in np.array_split(order, 2))
+    rules = grow_rules(half.Z, half.M, half.weight, rng)
+    if rules is None:
+        return network
+    plain = np.log(half.fit(network).errors(others)).sum()
+    gains = [
+        0.5 * len(others.Z) * float(plain - np.log(half.fit(one).errors(others)).sum())
+        for one in _weighted(network, rules)
+    ]
+    k = int(np.argmax(gains))
+    grown = grow_rules(rows.Z, rows.M, rows.weight, rng) if gains[k] > _WORTH else None
+    return network if grown is None else _weighted(network, grown)[k]
+
+
+def _weighted(network: NetworkInputs, rules: Rules) -> list[NetworkInputs]:
+    """Return the network with rules of all weights."""
+    return [replace(network, map_=replace(network.map_, rules=rules.weighted(a))) for a in _WEIGHTS]

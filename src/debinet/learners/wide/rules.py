@@ -97,13 +97,13 @@ def join_rules(first: Rules | None, second: Rules) -> Rules:
 def grow_rules(
     Z: FloatArray, residual: FloatArray, weight: FloatArray, rng: np.random.Generator
 ) -> Rules | None:
-    """Grow trees on residuals, each on a random half of the rows, and judged by the other half.
+    """Grow trees on targets or residuals, each on half of the rows and judged by the others.
 
     Parameters
     ----------
     Z : FloatArray of shape (n, p)
     residual : FloatArray of shape (n, m)
-        What a network left of m targets, held out.
+        m targets, or what a network left of them, held out.
     weight : FloatArray of shape (n,)
         Precisions of the rows.
     rng : Generator
@@ -116,7 +116,8 @@ def grow_rules(
     from sklearn.tree import DecisionTreeRegressor
 
     n, p = Z.shape
-    left = residual / np.sqrt(np.average(residual**2, axis=0, weights=weight))
+    left = residual - np.average(residual, axis=0, weights=weight)
+    left /= np.sqrt(np.average(left**2, axis=0, weights=weight))
     smallest = max(_SMALLEST, int(_SMALLEST_SHARE * n))
     found: Rules | None = None
     failures, everything = 0, np.arange(p)
