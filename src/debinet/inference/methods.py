@@ -34,6 +34,8 @@ AUTO = "auto"
 # Methods that are the estimate of a mixed model, and those that start from one, too.
 MODELS = frozenset({"gls", "joint"})
 MIXED = MODELS | {"structured"}
+# With more treatments per row than this, "auto" estimates the mixed model (docs/decisions/0026).
+_CROWDED = 0.2
 # How often the structured method alternates between g and the coefficients.
 _ROUNDS = 2
 # Instruments of this correlation with D, relative to that with their own values, are useless.
@@ -107,15 +109,25 @@ class Solved:
     bias: FloatArray | None = None
 
 
-def choose_method(method: str, learner: Any, *, refits: bool = False) -> str:
-    """Return the method, chosen for the learner if it is "auto" (docs/decisions/0020).
+def choose_method(method: str, learner: Any, *, per_row: float = 0.0, refits: bool = False) -> str:
+    """Return the method, chosen for the learner if it is "auto" (docs/decisions/0020, 0026).
 
-    With `refits`, folds need a fit each, and the learner's mixed model is not used.
+    Parameters
+    ----------
+    method : str
+    learner : learner
+    per_row : float
+        Treatments per row.
+    refits : bool
+        Whether folds need a fit each; the learner's mixed model is then not used.
     """
     if method != AUTO:
         return method
-    smooth = isinstance(learner, SmoothLearner) and learner.is_smooth and not refits
-    return "joint" if smooth else "structured"
+    if refits or not isinstance(learner, SmoothLearner):
+        return "structured"
+    if learner.is_smooth:
+        return "joint"
+    return "gls" if per_row > _CROWDED else "structured"
 
 
 def first_estimate(method: str, nuisances: MixedNuisances, M: FloatArray) -> Pilot | None:

@@ -83,7 +83,9 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
     closed_form = has_closed_form(learner) and options.method != "dml1"
     repetitions = draw_folds(data, options, closed_form=closed_form)
     refits = not (repetitions[0].complementary or repetitions[0].in_sample)
-    options = replace(options, method=choose_method(options.method, learner, refits=refits))
+    per_row = data.D.shape[1] / data.n
+    method = choose_method(options.method, learner, per_row=per_row, refits=refits)
+    options = replace(options, method=method)
     require_folds(options.method, repetitions)
     fresh = guarded(learner, lambda: clone(learner, safe=False))
     parts = _repeat(fresh, data, repetitions, options)
