@@ -6,6 +6,7 @@ import pytest
 
 import debinet as dn
 from debinet.learners.inputs import column_moments
+from debinet.learners.spectral import prepared
 from debinet.learners.spectral.full import decompose
 from debinet.learners.spectral.joint import fit_joint, make_joint
 from debinet.learners.spectral.lowrank import decompose_features
@@ -304,3 +305,34 @@ def test_covariances_are_their_formulas(method, weighted):
     np.testing.assert_allclose(alone.with_vcov("full").vcov, full, rtol=1e-9)
     assert np.linalg.eigvalsh(solved.bias).min() >= -1e-12 * np.abs(solved.bias).max()
     assert (np.diag(solved.bias) > 0).all()
+
+
+def heavy(seed):
+    """Smooth f, and five rows whose outcome lies far out."""
+    rng = np.random.default_rng(seed)
+    Z, v = rng.normal(size=(300, 3)), rng.normal(size=300)
+    s = np.sin(Z[:, 0])
+    y = s + v + s + 0.5 * rng.normal(size=300)
+    y[:5] += 40.0 * rng.choice([-1.0, 1.0], size=5)
+    X = pd.DataFrame(np.column_stack([s + v, Z]), columns=["d", "z1", "z2", "z3"])
+    return X, y
+
+
+@pytest.mark.parametrize("method", ["joint", "gls", "structured"])
+def test_a_few_outliers_do_not_choose_the_penalties(method):
+    X, y = heavy(0)
+    clean = y.copy()
+    clean[:5] = np.clip(y[:5], -4, 4)
+    learner = dn.WideNet(activation="erf", relevance="equal")
+    fits = [dn.PartiallyLinear(["d"], learner, method=method).fit(X, one) for one in (y, clean)]
+    dof = [fit._fitted.means[0].joint.fits[0].models[0].dof_[0] for fit in fits]
+    assert dof[0] < 30
+    assert dof[0] == pytest.approx(dof[1], rel=0.6)
+
+
+def test_without_outliers_nothing_is_cut(monkeypatch):
+    X, y, _ = dn.datasets.make_shared_functions(n=150, random_state=0)
+    learner = dn.WideNet(activation="erf", relevance="equal")
+    first = dn.PartiallyLinear(["d1"], learner).fit(X, y).coef_
+    monkeypatch.setattr(prepared, "_FAR", np.inf)
+    np.testing.assert_array_equal(dn.PartiallyLinear(["d1"], learner).fit(X, y).coef_, first)

@@ -15,7 +15,7 @@ be told from their smooths. A ratio of 0 is the mixed model of `mixed`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -163,7 +163,12 @@ def make_joint(spectrum: Spectrum, part: Projected) -> JointContrasts:
     return JointContrasts(make_contrasts(part), np.vstack([share, idle]))
 
 
-def fit_joint(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -> MixedFit:
+def fit_joint(
+    spectra: Sequence[Spectrum],
+    X: FloatArray,
+    factor: float = 1.0,
+    judged: FloatArray | None = None,
+) -> MixedFit:
     """Estimate the joint model under the spectrum and parameters of greatest likelihood.
 
     Parameters
@@ -174,15 +179,20 @@ def fit_joint(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -
     factor : float
         By which the penalty of f is then multiplied. Those of the smooths are not, which with
         smaller ones would be close to the treatments themselves.
+    judged : columns, 1 + q of them, optional
+        By which spectrum and parameters are chosen, if not by X.
     """
     fits = []
     for spectrum in spectra:
-        contrasts = make_joint(spectrum, spectrum.project(X))
+        contrasts = make_joint(spectrum, spectrum.project(X if judged is None else judged))
         fits.append((*contrasts.best(), spectrum, contrasts))
     time, ratio, point, spectrum, contrasts = min(fits, key=lambda fit: fit[2].value)
     share = contrasts.share[: spectrum.w.size]
+    if judged is not None:
+        contrasts = replace(contrasts, plain=make_contrasts(spectrum.project(X)))
     if factor != 1.0:
         time = min(time / factor, max(time, float(time_grid(contrasts.plain.w)[-1])))
+    if judged is not None or factor != 1.0:
         point = contrasts.at(time, ratio)
     left = 1.0 / (1.0 + spectrum.w * time)[:, None]
     D = X[..., 1:]

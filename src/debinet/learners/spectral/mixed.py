@@ -44,7 +44,12 @@ class MixedFit:
     spread: FloatArray
 
 
-def fit_mixed(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -> MixedFit:
+def fit_mixed(
+    spectra: Sequence[Spectrum],
+    X: FloatArray,
+    factor: float = 1.0,
+    judged: FloatArray | None = None,
+) -> MixedFit:
     """Estimate under the spectrum and penalty of greatest restricted likelihood.
 
     Parameters
@@ -54,12 +59,16 @@ def fit_mixed(spectra: Sequence[Spectrum], X: FloatArray, factor: float = 1.0) -
         Standardized and weighted, y first, then D.
     factor : float
         By which the penalty is then multiplied.
+    judged : columns, 1 + q of them, optional
+        By which spectrum and penalty are chosen, if not by X.
     """
     fits = []
     for spectrum in spectra:
-        contrasts = make_contrasts(spectrum.project(X))
+        contrasts = make_contrasts(spectrum.project(X if judged is None else judged))
         fits.append((*contrasts.best_time(), spectrum, contrasts))
     time, _, spectrum, contrasts = min(fits, key=lambda fit: fit[1])
+    if judged is not None:
+        contrasts = make_contrasts(spectrum.project(X))
     if factor != 1.0:
         time = min(time / factor, max(time, float(time_grid(contrasts.w)[-1])))
     left = spectrum.residual(X[..., 1:], 1.0 / (1.0 + spectrum.w * time)[:, None])

@@ -21,6 +21,7 @@ from debinet.learners.spectral.joint import fit_joint
 from debinet.learners.spectral.mixed import expected_bias, fit_mixed
 from debinet.learners.spectral.spectrum import SpectralFilter, Spectrum
 from debinet.learners.spectral.tuning import Tuning, tune_columns
+from debinet.learners.tails import cut_tails
 from debinet.protocols import (
     BoolArray,
     Diagnostics,
@@ -46,6 +47,10 @@ class View(Protocol):
 
     def expand(self, fits: Sequence[OutputFit]) -> Any:
         """Return outputs as a function, a record with `predict(Z)`."""
+
+
+# Values this many standard deviations out do not take part in the choice of penalties.
+_FAR = 5.0
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,8 @@ class SpectralPrepared:
 
     def _fit(self, target: Moments, X: FloatArray) -> SpectralFit:
         learner, allowed = self.learner, self.allowed(X.shape[1])
-        tuning = tune_columns(self.spectra, X, allowed, learner.tune, learner.spectral_filter)
+        filter_, judged = learner.spectral_filter, self._without_tails(X)
+        tuning = tune_columns(self.spectra, X, allowed, learner.tune, filter_, judged=judged)
         if self.factor != 1.0:
             tuning = tuning.scaled(self.factor)
         return SpectralFit(tuning, target, self._predictor(tuning, target))
@@ -190,7 +196,12 @@ class SpectralPrepared:
         scales, X = self._standardize(np.column_stack([y, D]))
         first = np.flatnonzero(self.allowed(1)[:, 0])
         model = fit_joint if joint else fit_mixed
-        found = model([self.spectra[k] for k in first], X, self.factor)
+        spectra = [self.spectra[k] for k in first]
+        found = model(spectra, X, self.factor)
+        judged = self._without_tails((X[:, 0] - X[:, 1:] @ found.coef)[:, None])
+        if judged is not None:
+            judged = np.column_stack([judged[:, 0] + X[:, 1:] @ found.coef, X[:, 1:]])
+            found = model(spectra, X, self.factor, judged)
         rows = np.zeros(D.shape)
         rows[self.rows] = found.rows * self.root_weight[:, None] / scales.sd[1:]
         noise = found.noise * float(scales.sd[0])
@@ -236,6 +247,17 @@ class SpectralPrepared:
         inside = M[self.rows]
         target = column_moments(inside, self.root_weight**2)
         return target, self.root_weight[:, None] * target.standardize(inside)
+
+    def _without_tails(self, X: FloatArray) -> FloatArray | None:
+        """Return weighted columns (r, m) without outliers, None if there are none.
+
+        A few large values are what a function learns that goes through every row: the restricted
+        likelihood prefers it to noise with heavy tails.
+        """
+        root = self.root_weight[:, None]
+        values = X / root
+        cut = cut_tails(values, _FAR)
+        return None if cut is values else root * cut
 
     def _view_of(self, spectrum: int) -> Any:
         return self.views[spectrum // len(self.views[0].spectra)]

@@ -168,6 +168,8 @@ def tune_columns(
     allowed: BoolArray,
     criterion: str,
     filter_: SpectralFilter,
+    *,
+    judged: FloatArray | None = None,
 ) -> Tuning:
     """Choose a spectrum and a stopping time for every column.
 
@@ -181,6 +183,8 @@ def tune_columns(
     criterion : str
         One of `CRITERIA`.
     filter_ : SpectralFilter
+    judged : columns, m of them, optional
+        By which the stopping times are chosen, if not by X.
     """
     outputs = np.arange(allowed.shape[1])
     value = np.full(allowed.shape, np.inf)
@@ -190,7 +194,8 @@ def tune_columns(
         if not j.size:
             continue
         part = spectrum.project(X[..., j])
-        tuned = tune(CRITERIA[criterion](spectrum, part, filter_), time_grid(part.w))
+        judge = part if judged is None else spectrum.project(judged[..., j])
+        tuned = tune(CRITERIA[criterion](spectrum, judge, filter_), time_grid(part.w))
         value[k, j] = tuned.value
         for i, output in enumerate(j):
             found[k, int(output)] = _Candidate(part, tuned, i)

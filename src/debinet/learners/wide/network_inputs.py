@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from debinet.learners.inputs import Moments, column_moments
+from debinet.learners.tails import cut_tails
 from debinet.learners.wide.input_map import InputMap, NetworkInputs
 from debinet.learners.wide.kernel_gradient import has_gradient
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.relevance import CROWDED, learn_relevance, without_tails
+from debinet.learners.wide.relevance import CROWDED, FAR, learn_relevance
 from debinet.learners.wide.rule_search import add_rules
 from debinet.protocols import FloatArray
 
@@ -79,5 +80,5 @@ def _learn_inputs(
     found = learn_relevance(own.standardize(Z), root[:, None] * M, root, architecture)
     network = NetworkInputs(InputMap(own, found.matrix, found.smooths), found.skip)
     if found.skip is not None:
-        network = add_rules(Z, without_tails(M), weight, network, architecture)
+        network = add_rules(Z, cut_tails(M, FAR), weight, network, architecture)
     return replace(network, map_=replace(network.map_, moments=moments))

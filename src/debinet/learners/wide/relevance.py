@@ -16,6 +16,7 @@ import numpy as np
 
 from debinet._random import named_generator
 from debinet.data.free_memory import require_free
+from debinet.learners.tails import cut_tails
 from debinet.learners.wide.kernel_gradient import require_gradient
 from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, centred, evaluate
@@ -25,9 +26,8 @@ from debinet.learners.wide.scale_search import Schedule, descend, descend_and_li
 from debinet.learners.wide.smooths import Smooths, place_smooths
 from debinet.protocols import FloatArray
 
-# Targets are cut at this many standard deviations from their mean while scales are learned;
-# standard deviations shrink as tails are cut, so this is repeated a few times.
-_FAR, _CUTS = 3.0, 5
+# Targets are cut at this many standard deviations from their mean while scales are learned.
+FAR = 3.0
 # More scales than this share of the rows to learn from are not learned.
 CROWDED = 1 / 3
 
@@ -75,7 +75,7 @@ def learn_relevance(
     """
     require_gradient(architecture)
     root = root_weight[:, None]
-    targets = root * without_tails(M / root)
+    targets = root * cut_tails(M / root, FAR)
     smooth = architecture.activation == "erf"
     # the angle between two rows, on which rectifiers depend, would lose half of its digits
     precision = np.float32 if smooth else np.float64
@@ -137,14 +137,6 @@ def _common_scale(problem: ScaleProblem, plan: Schedule) -> ScalePoint:
     one = replace(problem, groups=np.zeros_like(problem.groups))
     scale, skip = descend(one, np.zeros(2), plan).theta
     return evaluate(np.append(np.full(problem.n_scales, scale), skip), problem)
-
-
-def without_tails(M: FloatArray) -> FloatArray:
-    """Return targets (n, m) of which no value is far from the others; binary ones stay binary."""
-    for _ in range(_CUTS):
-        spread = M.std(axis=0)
-        M = np.clip((M - M.mean(axis=0)) / np.where(spread > 0, spread, 1.0), -_FAR, _FAR)
-    return M
 
 
 def bytes_to_learn(rows: int, depth: int) -> int:
