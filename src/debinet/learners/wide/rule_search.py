@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from debinet._random import named_generator
 from debinet.learners.spectral.lowrank import LowRankSpectrum, decompose_centred
 from debinet.learners.spectral.spectrum import RIDGE
 from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
+from debinet.learners.threads import quiet_scipy
 from debinet.learners.wide.input_map import NetworkInputs
 from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.landmarks import Landmarks, choose_landmarks
@@ -17,7 +19,9 @@ from debinet.learners.wide.rules import Rules, grow_rules, join_rules
 from debinet.protocols import FloatArray, IntArray
 
 # Rows to learn rules from, and landmarks of the network meanwhile.
-MOST_ROWS, _LANDMARKS = 4000, 300
+MOST_ROWS, _LANDMARKS = 4000, 200
+# Rows to find out on whether rules of the targets themselves are worth it.
+_STEP_ROWS = 2000
 # With fewer rows a box has too few of them.
 FEWEST_ROWS = 400
 # How often rules are grown on what a network with all rules so far leaves.
@@ -62,8 +66,25 @@ class _Rows:
         """Decompose the network on landmarks, and tune all targets."""
         count = min(_LANDMARKS, len(self.Z))
         features = choose_landmarks(self.Z, network.map_, self.architecture, count, 0)
-        skips = (network.skip or 0.0,)
-        found = decompose_centred(features(self.Z), features.width, skips, self.root)
+        return self._decompose(network, features, features(self.Z))
+
+    def fit_all(self, networks: Sequence[NetworkInputs]) -> list[_Fit]:
+        """Fit networks that differ only in the weight of their rules."""
+        first = self.fit(networks[0])
+        rules = first.network.map_.rules
+        assert rules is not None
+        F, end = first.features(self.Z), first.features.width
+        columns = F[:, end - rules.width : end].copy()
+        fits = [first]
+        for network in networks[1:]:
+            features, other = replace(first.features, inputs=network.map_), network.map_.rules
+            assert other is not None
+            F[:, end - rules.width : end] = columns * np.sqrt(other.weight / rules.weight)
+            fits.append(self._decompose(network, features, F.copy()))
+        return fits
+
+    def _decompose(self, network: NetworkInputs, features: Landmarks, F: FloatArray) -> _Fit:
+        found = decompose_centred(F, features.width, (network.skip or 0.0,), self.root)
         spectrum = found.spectra[0]
         part = spectrum.project(self.root[:, None] * self.M)
         tuned = tune(reml(spectrum, part, RIDGE), time_grid(part.w))
@@ -132,13 +153,18 @@ def add_rules(
     rng = named_generator(0, "rules")
     chosen = np.sort(rng.permutation(len(Z))[:MOST_ROWS])
     rows = _Rows(Z[chosen], M[chosen], np.sqrt(weight[chosen]), architecture)
+    with quiet_scipy():
+        return _add(rows, network, rng)
+
+
+def _add(rows: _Rows, network: NetworkInputs, rng: np.random.Generator) -> NetworkInputs:
     best = rows.fit(_with_steps(rows, network, rng))
     for _ in range(_ROUNDS):
         grown = grow_rules(rows.Z, best.held_out(rows), rows.weight, rng)
         if grown is None:
             break
         joined = join_rules(best.network.map_.rules, grown)
-        found = min(map(rows.fit, _weighted(network, joined)), key=lambda fit: fit.value)
+        found = min(rows.fit_all(_weighted(network, joined)), key=lambda fit: fit.value)
         if found.value >= best.value - _PRICE:
             break
         best = found
@@ -147,15 +173,15 @@ def add_rules(
 
 def _with_steps(rows: _Rows, network: NetworkInputs, rng: np.random.Generator) -> NetworkInputs:
     """Return the network with rules of the targets themselves, if it predicts better with them."""
-    order = rng.permutation(len(rows.Z))
+    order = rng.permutation(len(rows.Z))[:_STEP_ROWS]
     half, others = (rows.of(np.sort(part)) for part in np.array_split(order, 2))
     rules = grow_rules(half.Z, half.M, half.weight, rng)
     if rules is None:
         return network
     plain = np.log(half.fit(network).errors(others)).sum()
     gains = [
-        0.5 * len(others.Z) * float(plain - np.log(half.fit(one).errors(others)).sum())
-        for one in _weighted(network, rules)
+        0.5 * len(others.Z) * float(plain - np.log(fit.errors(others)).sum())
+        for fit in half.fit_all(_weighted(network, rules))
     ]
     k = int(np.argmax(gains))
     grown = grow_rules(rows.Z, rows.M, rows.weight, rng) if gains[k] > _WORTH else None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from threadpoolctl import ThreadpoolController
 
+from debinet.learners.threads import quiet_scipy
 from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, evaluate
 from debinet.learners.wide.missed_pair import missed_pair
 from debinet.protocols import FloatArray
@@ -74,7 +73,7 @@ def descend(
     # values are of the order of m n log(n); scipy takes tolerances as shares of them
     enough = plan.enough / (problem.M.size * np.log(len(problem.M)))
     highest = np.where(np.arange(theta.size) < problem.n_scales, plan.highest, _BOUND)
-    with _quiet_scipy():
+    with quiet_scipy():
         minimize(
             objective,
             theta,
@@ -103,16 +102,3 @@ def descend_and_lift(
             break
         best = found
     return best
-
-
-def _quiet_scipy() -> AbstractContextManager[object]:
-    """Return a context in which scipy's own BLAS, a second library, has one thread.
-
-    Its threads wait for more work by spinning, for longer than an evaluation takes, on the cores
-    that numpy's threads need: evaluations took twice the time.
-    """
-    libraries = ThreadpoolController()
-    paths = [library["filepath"] for library in libraries.info()]
-    own = [path for path in paths if "scipy.libs" in path]
-    limited: AbstractContextManager[object] = libraries.select(filepath=own).limit(limits=1)
-    return limited
