@@ -113,26 +113,21 @@ def grow_rules(
     Rules or None
         None if no tree was worth it.
     """
-    from sklearn.tree import DecisionTreeRegressor
-
     n, p = Z.shape
     left = residual - np.average(residual, axis=0, weights=weight)
     left /= np.sqrt(np.average(left**2, axis=0, weights=weight))
-    smallest = max(_SMALLEST, int(_SMALLEST_SHARE * n))
-    found: Rules | None = None
-    failures, everything = 0, np.arange(p)
+    everything, found, failures = np.arange(p), None, 0
     columns = everything
     for _ in range(_MOST):
         order = rng.permutation(n)
         grown, judges = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
-        tree = DecisionTreeRegressor(
-            max_leaf_nodes=_LEAVES, min_samples_leaf=smallest, random_state=0
-        )
-        tree.fit(Z[grown][:, columns], left[grown], sample_weight=weight[grown])
+        # the cells of two binary features are no choice that other rows would have to judge
+        certain = columns.size == 2 and all(np.unique(Z[:, j]).size <= 2 for j in columns)
+        tree = _grow(Z[:, columns], left, weight, None if certain else grown)
         step = tree.predict(Z[:, columns]).reshape(left.shape)
         rate, gain = _gain(left[judges], step[judges], weight[judges])
-        if gain > _WORTH:
-            left = left - rate * step
+        if certain or gain > _WORTH:
+            left = left - (1.0 if certain else rate) * step
             found = join_rules(found, _leaves(tree.tree_, columns, Z))
             failures, columns = 0, everything
             continue
@@ -143,6 +138,16 @@ def grow_rules(
         pair = _pair(Z, left, weight) if failures == 1 else None
         columns = everything if pair is None else np.array(pair)
     return found
+
+
+def _grow(Z: FloatArray, left: FloatArray, weight: FloatArray, rows: IntArray | None) -> Any:
+    """Return a small tree, grown on some of the rows (n, p) or on all."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    smallest = max(_SMALLEST, int(_SMALLEST_SHARE * len(Z)))
+    tree = DecisionTreeRegressor(max_leaf_nodes=_LEAVES, min_samples_leaf=smallest, random_state=0)
+    chosen = slice(None) if rows is None else rows
+    return tree.fit(Z[chosen], left[chosen], sample_weight=weight[chosen])
 
 
 def _pair(Z: FloatArray, left: FloatArray, weight: FloatArray) -> tuple[int, int] | None:
