@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression
 
 import debinet as dn
 from debinet.exceptions import CovarianceError, OptionError
+from debinet.inference.methods import choose_method
 from debinet.learners.inputs import column_moments
 from debinet.learners.spectral.full import decompose
 from debinet.learners.wide import view
@@ -183,3 +184,19 @@ def test_the_smoother_covariance_does_not_depend_on_the_unit_of_the_weights(data
             share = min(max(r @ a, 0.0), 1.0)
             by_hand += (e**2 + share * solved.noise**2 / w) * np.outer(a, a)
     np.testing.assert_allclose(one.vcov, by_hand, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "method"),
+    [
+        (dn.WideNet(), {}, "structured"),
+        (dn.WideNet(), {"per_row": 0.2}, "structured"),
+        (dn.WideNet(), {"per_row": 0.21}, "gls"),
+        (dn.WideNet(), {"per_row": 0.5, "refits": True}, "structured"),
+        (dn.WideNet(activation="erf"), {"per_row": 0.5}, "joint"),
+        (LinearRegression(), {"per_row": 0.5}, "structured"),
+    ],
+)
+def test_auto_depends_on_learner_and_treatments_per_row(learner, options, method):
+    assert choose_method("auto", learner, **options) == method
+    assert choose_method("dml2", learner, **options) == "dml2"
