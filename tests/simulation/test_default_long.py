@@ -1,9 +1,9 @@
 """The default on designs in which D and y share functions of Z: errors, coverage, verdicts.
 
 Errors are relative to `ideal`, the standard error if f and E(D|Z) were known. Seeds are fixed, and
-a replication that fails is a failure of the test. With 100 runs, a default whose intervals cover 0.95
-is outside of [0.92, 0.98] in 10 % of all series of seeds, and below 0.90 in 1 %; an error of 1.1 is
-seen as more than 1.35 in fewer than 0.1 %. With 30 runs it covers less than 0.88 in 6 %.
+a replication that fails is a failure of the test. With 100 runs, a default whose intervals cover
+0.95 is outside of [0.92, 0.98] in 10 % of all series of seeds, and below 0.90 in 1 %; an error of
+1.1 is seen as more than 1.35 in fewer than 0.1 %. With 30 runs it covers less than 0.88 in 6 %.
 """
 
 from __future__ import annotations

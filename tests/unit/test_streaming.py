@@ -158,6 +158,18 @@ def test_the_same_as_in_memory(net, method, groups, weight):
         assert_close(path.se_difference, by_rows.se_difference, 1e-6)
 
 
+def test_rules_are_the_same_as_in_memory():
+    X, y, _ = dn.datasets.make_steps(n=800, random_state=0)
+    made = dn.PartiallyLinear(["d1"], dn.TangentNet(width=50, random_state=0), random_state=0)
+    found = clone(made).fit_stream(X.assign(y=y), "y")
+    expected = clone(made).set_params(crossfit=same_folds(X)).fit(X, y)
+    for one in (found, expected):
+        inputs = one._fitted.means[0].joint.fits[0].models[0]._predictor.parts[0].feature_map.inputs
+        assert inputs.rules is not None
+    assert_close(found.coef_, expected.coef_, MEMORY)
+    assert_close(found.predict(X), expected.predict(X), MEMORY)
+
+
 @pytest.mark.parametrize(
     "net",
     [
