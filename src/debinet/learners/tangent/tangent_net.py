@@ -38,7 +38,8 @@ class TangentNet(FeatureLearner):
     Parameters
     ----------
     width : int
-        Number of landmarks or hidden units.
+        Number of landmarks or hidden units. Smooth functions of single features and rules, if there
+        are any, take the places of some landmarks, of half of them at most.
     features : {"landmarks", "units"}
     activation : {"erf", "relu", "leaky_relu", "tanh"}
         For landmarks. Hidden units are always rectified.
@@ -145,7 +146,8 @@ class TangentNet(FeatureLearner):
         if units:
             directions = draw_directions(seed, inputs.map_.width, self.width)
             return HiddenUnits(inputs.map_, directions), skips
-        return choose_landmarks(Z, inputs.map_, architecture, self.width, seed), skips
+        count = max(self.width - inputs.map_.added, self.width // 2)
+        return choose_landmarks(Z, inputs.map_, architecture, count, seed), skips
 
     def diagnostics(self) -> Diagnostics:
         """Return the stopping path, the noise and the relevance of a fit."""
