@@ -12,7 +12,7 @@ from debinet.data.designs import (
     make_table4,
     make_waves,
 )
-from debinet.data.rule_designs import make_brackets, make_kinks, make_seasons
+from debinet.data.rule_designs import make_brackets, make_clock, make_kinks, make_seasons
 from debinet.data.shared_designs import (
     make_friedman,
     make_multi,
@@ -38,6 +38,7 @@ __all__ = [
     "make_brackets",
     "make_ccddhnr2018",
     "make_chirp",
+    "make_clock",
     "make_enrolment",
     "make_friedman",
     "make_heavy_tails",

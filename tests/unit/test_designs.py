@@ -30,6 +30,7 @@ from debinet.data.simulated import Simulated
         (dn.datasets.make_brackets, 1),
         (dn.datasets.make_kinks, 2),
         (dn.datasets.make_seasons, 1),
+        (dn.datasets.make_clock, 1),
     ],
 )
 def test_designs_are_seeded_and_named(make, q):
@@ -129,6 +130,12 @@ def seasons(z):
     return [s + z[1] / 2 + z[4]], 1.5 * s - z[1] / 2 + 2 * z[4] + z[5] * z[6] / 2, 1
 
 
+def clock(z):
+    w = z[2] * ((z[1] >= 8) & (z[1] < 18))
+    s = np.cos(4 * np.pi * z[1] / 24) + w
+    return [s + z[3] / 2], 1.5 * s + w * z[3] + z[4] / 2, 1
+
+
 @pytest.mark.parametrize(
     "equations",
     [
@@ -145,6 +152,7 @@ def seasons(z):
         brackets,
         kinks,
         seasons,
+        clock,
     ],
 )
 def test_designs_follow_their_equations(equations):

@@ -15,6 +15,7 @@ from debinet.learners.wide import scale_search
 from debinet.learners.wide.kernel_gradient import forward, pull_back, row_gradients
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.learners.wide.likelihood import ScaleProblem, evaluate
+from debinet.learners.wide.missed_feature import missed_feature
 from debinet.learners.wide.missed_pair import missed_pair
 from debinet.learners.wide.one_hot import one_hot_blocks
 from debinet.learners.wide.relevance import learn_relevance
@@ -383,3 +384,27 @@ def test_constant_targets_and_rare_events(relevance):
     rare[:2] = 1
     net = dn.WideNet(relevance=relevance).fit(Z, np.column_stack([rare, np.abs(Z[:, 0])]))
     assert np.isfinite(net.predict(Z)).all()
+
+
+def test_a_season_is_found_and_noise_is_not():
+    """False alarms: at most one in twenty, so more than 9 of 60 less than once in a thousand."""
+    rng = np.random.default_rng(0)
+    alarms = 0
+    for _ in range(60):
+        Z, noise = rng.normal(size=(500, 8)), rng.normal(size=(500, 2))
+        Z[:, 5] = rng.uniform(size=500)
+        Z[:, 6] = rng.integers(0, 2, 500)
+        alarms += missed_feature(Z, noise, np.ones(500)) is not None
+        noise[:, 1] += np.sin(8 * np.pi * Z[:, 5])
+        assert missed_feature(Z, noise, np.ones(500)) == 5
+    assert alarms <= 9
+    assert missed_feature(Z[:50], noise[:50], np.ones(50)) is None  # too few rows to tell
+
+
+def test_a_season_gets_a_large_weight():
+    rng = np.random.default_rng(1)
+    Z = rng.uniform(-1.7, 1.7, size=(400, 4))
+    y = np.sin(7 * Z[:, 2]) + 0.5 * rng.normal(size=400)
+    net = dn.WideNet(activation="erf").fit(Z, y)
+    assert net.relevance_.argmax() == 2
+    assert net.relevance_[2] > 3

@@ -104,3 +104,27 @@ def make_seasons(
     y = effect * D[:, 0] + f + rng.normal(size=n)
     Z = np.column_stack([year, second, third, holiday, others])
     return simulated(D, Z, y, (effect,), Noise(v))
+
+
+def make_clock(n: int = 500, *, effect: float = 0.5, random_state: RandomState = None) -> Simulated:
+    """Make a design with a daily rhythm, working hours, and a temperature that matters in them.
+
+    Z_1 is uniform on (0, 24) (hours), Z_2 is 1 with chance 5/7 (a weekday), Z_3 is normal with mean
+    `-cos(2 pi Z_1 / 24)` and variance 1 (a temperature), and Z_4 to Z_7 are standard normal. With
+    `w = Z_2 1[8 <= Z_1 < 18]` (at work) and `s = cos(4 pi Z_1 / 24) + w`, `D = s + Z_3 / 2 + v` and
+    `y = effect D + 1.5 s + w Z_3 + Z_4 / 2 + e`, with standard normal v and e.
+
+    Parameters
+    ----------
+    n, effect, random_state
+        As in `make_brackets`.
+    """
+    rng = named_generator(root_seed(random_state), "clock")
+    hour, weekday = rng.uniform(0, 24, size=n), 1.0 * (rng.random(n) < 5 / 7)
+    warmth = rng.normal(size=n) - np.cos(2 * np.pi * hour / 24)
+    others, v = rng.normal(size=(n, 4)), rng.normal(size=(n, 1))
+    work = weekday * ((hour >= 8) & (hour < 18))
+    rhythm = np.cos(4 * np.pi * hour / 24) + work
+    D = (rhythm + warmth / 2)[:, None] + v
+    y = effect * D[:, 0] + 1.5 * rhythm + work * warmth + others[:, 0] / 2 + rng.normal(size=n)
+    return simulated(D, np.column_stack([hour, weekday, warmth, others]), y, (effect,), Noise(v))

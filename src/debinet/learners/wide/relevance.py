@@ -33,9 +33,13 @@ CROWDED = 1 / 3
 
 
 # Steps on 250 rows miss products and even functions of smooth networks (docs/decisions/0020).
-_RECTIFIED = Schedule(few=500, most=1000, last=6, enough=0.01, lift=1.0, worth=1.0, highest=5.0)
+_RECTIFIED = Schedule(
+    few=500, most=1000, last=6, enough=0.01, lift=1.0, rough=-np.inf, worth=1.0, highest=5.0
+)
 # Beyond exp(2.5) erf is a step, and its kernel in single precision loses digits.
-_SMOOTH = Schedule(few=500, most=500, last=0, enough=0.5, lift=-0.5, worth=0.0, highest=2.5)
+_SMOOTH = Schedule(
+    few=500, most=500, last=0, enough=0.5, lift=-0.5, rough=2.0, worth=0.0, highest=2.5
+)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from debinet.learners.threads import quiet_scipy
 from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, evaluate
+from debinet.learners.wide.missed_feature import missed_feature
 from debinet.learners.wide.missed_pair import missed_pair
 from debinet.protocols import FloatArray
 
@@ -33,6 +34,8 @@ class Schedule:
         A search ends when a step raises twice the log-likelihood by less than this.
     lift : float
         Logarithm to which the scales of missed pairs are raised.
+    rough : float
+        Logarithm to which the scale of a missed feature is raised; that of none if minus infinity.
     worth : float
         What each scale must add to the held-out log-likelihood for the scales to be used at all.
     highest : float
@@ -46,6 +49,7 @@ class Schedule:
     last: int
     enough: float
     lift: float
+    rough: float
     worth: float
     highest: float
     steps: int = 28
@@ -88,17 +92,30 @@ def descend(
 def descend_and_lift(
     problem: ScaleProblem, theta: FloatArray, plan: Schedule, steps: int
 ) -> ScalePoint:
-    """Descend; raise the scales of a missed pair and descend again, as long as that helps."""
-    best, groups = descend(problem, theta, plan, steps), problem.groups
+    """Descend; raise the scales of what was missed and descend again, as long as that helps."""
+    best = descend(problem, theta, plan, steps)
     for _ in range(_LIFTS):
-        faded = (best.theta[: problem.n_scales] < 0)[groups]
-        pair = missed_pair(problem.Z, best.residual, problem.root_weight, faded)
-        if pair is None:
+        lifted = _lift(best, plan)
+        if lifted is None:
             break
-        lifted = best.theta.copy()
-        lifted[groups[list(pair)]] = np.maximum(lifted[groups[list(pair)]], plan.lift)
         found = descend(problem, lifted, plan)
         if penalized(found) > penalized(best) - plan.enough:
             break
         best = found
     return best
+
+
+def _lift(point: ScalePoint, plan: Schedule) -> FloatArray | None:
+    """Return the parameters with raised scales of a missed pair, or of a missed feature."""
+    problem, lifted = point.problem, point.theta.copy()
+    faded = (lifted[: problem.n_scales] < 0)[problem.groups]
+    pair = missed_pair(problem.Z, point.residual, problem.root_weight, faded)
+    if pair is not None:
+        k = problem.groups[list(pair)]
+        lifted[k] = np.maximum(lifted[k], plan.lift)
+        return lifted
+    one = missed_feature(problem.Z, point.residual, problem.root_weight)
+    if one is None or not plan.rough > lifted[problem.groups[one]]:
+        return None
+    lifted[problem.groups[one]] = plan.rough
+    return lifted
