@@ -1,6 +1,8 @@
-"""Rules beside the network: boxes, what trees are grown for, and fits with them."""
+"""Rules and products beside the network: what they are, when they are added, fits with them."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,8 +10,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 import debinet as dn
 from debinet.learners.inputs import column_moments
+from debinet.learners.wide import rule_search
 from debinet.learners.wide.input_map import InputMap, NetworkInputs
 from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.products import add_pair
 from debinet.learners.wide.rule_search import FEWEST_ROWS, add_rules
 from debinet.learners.wide.rules import Rules, _leaves, grow_rules, join_rules
 
@@ -46,13 +50,12 @@ def test_leaves_are_those_of_the_tree():
     rng = np.random.default_rng(1)
     Z = rng.normal(size=(300, 5))
     y = (Z[:, 1] > 0.3) * (Z[:, 4] < 0) + 0.1 * rng.normal(size=300)
-    columns = np.array([1, 4])
-    tree = DecisionTreeRegressor(max_leaf_nodes=6, random_state=0).fit(Z[:, columns], y)
-    rules, new = _leaves(tree.tree_, columns, Z), rng.normal(size=(200, 5))
+    tree = DecisionTreeRegressor(max_leaf_nodes=6, random_state=0).fit(Z, y)
+    rules, new = _leaves(tree.tree_, Z), rng.normal(size=(200, 5))
     inside = rules(new) > 0
     assert (inside.sum(axis=1) == 1).all()
     np.testing.assert_allclose(rules.share, (rules(Z) > 0).mean(axis=0))
-    leaf = tree.apply(new[:, columns])
+    leaf = tree.apply(new)
     same = leaf[:, None] == leaf
     np.testing.assert_array_equal(inside.astype(int) @ inside.T.astype(int) > 0, same)
 
@@ -71,14 +74,14 @@ def test_a_step_is_found_and_noise_is_not():
     assert all(grow_rules(Z, one, weight, np.random.default_rng(0)) is None for one in draws)
 
 
-def test_a_product_of_two_binary_features_is_found():
-    """No single split helps: trees of all features start elsewhere."""
-    rng = np.random.default_rng(3)
-    Z = np.column_stack([rng.random((3000, 2)) < 0.5, rng.normal(size=(3000, 6))]).astype(float)
-    left = (0.3 * (2 * Z[:, 0] - 1) * (2 * Z[:, 1] - 1) + rng.normal(size=3000))[:, None]
-    found = grow_rules(Z, left, np.ones(3000), np.random.default_rng(0))
-    assert found is not None
-    assert {0, 1} <= set(found.features[np.isfinite(found.low)].tolist())
+def test_products_are_those_of_their_pairs():
+    Z = np.random.default_rng(0).normal(size=(20, 3))
+    products = add_pair(add_pair(None, (0, 2)), (1, 1)).weighted(8.0)
+    expected = 2.0 * np.column_stack([Z[:, 0] * Z[:, 2], Z[:, 1] ** 2])
+    np.testing.assert_allclose(products(Z), expected)
+    np.testing.assert_allclose(products.variance(4), [4.0, 4.0, 4.0, 0.0])
+    assert (0, 2) in products
+    assert (2, 0) not in products
 
 
 def network(Z, scale=0.5):
@@ -96,6 +99,21 @@ def test_rules_are_added_where_the_network_misses_steps_only():
         found = add_rules(Z, M, np.ones(1500), plain, SMOOTH)
         assert (found.map_.rules is not None) == rules
         assert rules or found is plain
+
+
+def test_a_product_that_the_network_misses_is_added(monkeypatch):
+    monkeypatch.setattr(rule_search, "grow_rules", lambda *_: None)
+    rng = np.random.default_rng(6)
+    Z = np.column_stack([rng.random((1500, 2)) < 0.5, rng.normal(size=(1500, 6))]).astype(float)
+    f = Z[:, 0] * Z[:, 1] + np.sin(Z[:, 2])
+    M = (f + 0.5 * rng.normal(size=1500))[:, None]
+    M = (M - M.mean()) / M.std()
+    plain = network(Z, 0.5)
+    weak = replace(plain, map_=replace(plain.map_, matrix=np.diag([0.01, 0.01, *[0.5] * 6])))
+    found = add_rules(Z, M, np.ones(1500), weak, SMOOTH).map_
+    assert found.products is not None
+    assert found.products.pairs[0].tolist() == [0, 1]
+    np.testing.assert_allclose(found.interactions(Z), found.encode(Z)[:, found.width + 1 :])
 
 
 def test_few_rows_get_no_rules():

@@ -52,6 +52,7 @@ CLASSES = {
     "wide architecture": "learners.wide.kernels:Architecture",
     "input map": "learners.wide.input_map:InputMap",
     "input smooths": "learners.wide.smooths:Smooths",
+    "input products": "learners.wide.products:Products",
     "input rules": "learners.wide.rules:Rules",
     "kernel expansion": "learners.wide.view:KernelExpansion",
     "stopping path": "learners.spectral.tuning:StoppingPath",

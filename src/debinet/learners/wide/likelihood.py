@@ -46,6 +46,8 @@ class ScaleProblem:
         Functions of single features with weights to be learned too.
     columns : FloatArray of shape (n, s, k), optional
         Their columns at weights of 1.
+    fixed : FloatArray of shape (n, c), optional
+        Further columns whose inner products are added to the kernel as they are.
     precision : type
         Of kernels and eigenvectors, single or double.
     """
@@ -57,6 +59,7 @@ class ScaleProblem:
     architecture: Architecture
     smooths: Smooths | None = None
     columns: FloatArray | None = None
+    fixed: FloatArray | None = None
     precision: type[np.floating[Any]] = np.float64
 
     @property
@@ -88,8 +91,9 @@ class ScaleProblem:
         """Return the problem of some rows, targets centred and of one size."""
         root = self.root_weight[rows]
         columns = None if self.columns is None else self.columns[rows]
+        fixed = None if self.fixed is None else self.fixed[rows].astype(self.precision)
         M = centred(self.M[rows], root)
-        return replace(self, Z=self.Z[rows], M=M, root_weight=root, columns=columns)
+        return replace(self, Z=self.Z[rows], M=M, root_weight=root, columns=columns, fixed=fixed)
 
 
 def centred(M: FloatArray, root_weight: FloatArray) -> FloatArray:
@@ -183,6 +187,8 @@ def evaluate(theta: FloatArray, problem: ScaleProblem) -> ScalePoint:
         weighted = problem.columns * weights[:, None]
         flat = weighted.reshape(n, -1)
         kernel += flat @ flat.T
+    if problem.fixed is not None:
+        kernel += problem.fixed @ problem.fixed.T
     spectrum = decompose(kernel, problem.root_weight, skip)
     part, tuned = _tune(spectrum, problem.M)
     left = RIDGE.residual(np.multiply.outer(spectrum.w, tuned.time))

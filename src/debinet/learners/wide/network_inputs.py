@@ -77,8 +77,14 @@ def _learn_inputs(
     their last digits with the parts, and a search would make more of that.
     """
     own, root = column_moments(Z, weight), np.sqrt(weight)
-    found = learn_relevance(own.standardize(Z), root[:, None] * M, root, architecture)
+    inputs, targets = own.standardize(Z), root[:, None] * M
+    found = learn_relevance(inputs, targets, root, architecture)
     network = NetworkInputs(InputMap(own, found.matrix, found.smooths), found.skip)
     if found.skip is not None:
         network = add_rules(Z, cut_tails(M, FAR), weight, network, architecture)
+        columns = network.map_.interactions(Z)
+        if columns is not None:  # which leave less for the network to explain
+            found = learn_relevance(inputs, targets, root, architecture, columns)
+            map_ = replace(network.map_, matrix=found.matrix, smooths=found.smooths)
+            network = NetworkInputs(map_, found.skip)
     return replace(network, map_=replace(network.map_, moments=moments))

@@ -63,7 +63,11 @@ class Relevance:
 
 
 def learn_relevance(
-    Z: FloatArray, M: FloatArray, root_weight: FloatArray, architecture: Architecture
+    Z: FloatArray,
+    M: FloatArray,
+    root_weight: FloatArray,
+    architecture: Architecture,
+    fixed: FloatArray | None = None,
 ) -> Relevance:
     """Learn one scale per feature, or per block of one-hot columns, for all targets together.
 
@@ -76,6 +80,8 @@ def learn_relevance(
     root_weight : FloatArray of shape (n,)
         Square roots of positive weights.
     architecture : Architecture
+    fixed : FloatArray of shape (n, c), optional
+        Columns beside the network whose weights are known.
     """
     require_gradient(architecture)
     root = root_weight[:, None]
@@ -84,7 +90,13 @@ def learn_relevance(
     # the angle between two rows, on which rectifiers depend, would lose half of its digits
     precision = np.float32 if smooth else np.float64
     problem = ScaleProblem(
-        Z, targets, root_weight, one_hot_blocks(Z), architecture, precision=precision
+        Z,
+        targets,
+        root_weight,
+        one_hot_blocks(Z),
+        architecture,
+        fixed=fixed,
+        precision=precision,
     )
     plan = _SMOOTH if smooth else _RECTIFIED
     most = min(len(Z), plan.most)

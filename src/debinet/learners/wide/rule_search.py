@@ -1,4 +1,4 @@
-"""Rules beside a network: grown on what it leaves, kept if the likelihood gains."""
+"""Rules and products beside a network: found in what it leaves, kept if the likelihood gains."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from debinet.learners.threads import quiet_scipy
 from debinet.learners.wide.input_map import NetworkInputs
 from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.landmarks import Landmarks, choose_landmarks
+from debinet.learners.wide.missed_pair import missed_pair
+from debinet.learners.wide.products import add_pair
 from debinet.learners.wide.rules import Rules, grow_rules, join_rules
 from debinet.protocols import FloatArray, IntArray
 
@@ -26,6 +28,7 @@ _STEP_ROWS = 2000
 FEWEST_ROWS = 400
 # How often rules are grown on what a network with all rules so far leaves.
 _ROUNDS = 3
+_MOST_PRODUCTS = 6
 # Weights that are tried, and what twice the log-likelihood must gain.
 _WEIGHTS = (0.01, 0.1, 1.0, 10.0, 100.0)
 _PRICE = 10.0
@@ -133,10 +136,10 @@ def add_rules(
     network: NetworkInputs,
     architecture: Architecture,
 ) -> NetworkInputs:
-    """Return the inputs with rules, or as they are if none are worth it.
+    """Return the inputs with rules and products, or as they are if none are worth it.
 
     First with rules that are grown on the targets themselves, if the network then predicts rows
-    better that neither was learned from; then with rules that are grown on what it leaves.
+    better that neither was learned from; then with products and rules in what it leaves.
 
     Parameters
     ----------
@@ -158,13 +161,13 @@ def add_rules(
 
 
 def _add(rows: _Rows, network: NetworkInputs, rng: np.random.Generator) -> NetworkInputs:
-    best = rows.fit(_with_steps(rows, network, rng))
+    best = _with_products(rows, rows.fit(_with_steps(rows, network, rng)))
     for _ in range(_ROUNDS):
         grown = grow_rules(rows.Z, best.held_out(rows), rows.weight, rng)
         if grown is None:
             break
         joined = join_rules(best.network.map_.rules, grown)
-        found = min(rows.fit_all(_weighted(network, joined)), key=lambda fit: fit.value)
+        found = min(rows.fit_all(_weighted(best.network, joined)), key=lambda fit: fit.value)
         if found.value >= best.value - _PRICE:
             break
         best = found
@@ -186,6 +189,26 @@ def _with_steps(rows: _Rows, network: NetworkInputs, rng: np.random.Generator) -
     k = int(np.argmax(gains))
     grown = grow_rules(rows.Z, rows.M, rows.weight, rng) if gains[k] > _WORTH else None
     return network if grown is None else _weighted(network, grown)[k]
+
+
+def _with_products(rows: _Rows, best: _Fit) -> _Fit:
+    """Add the products on which the residuals depend most, one after the other."""
+    root = rows.root[:, None]
+    inputs = best.network.map_.moments.standardize(rows.Z)
+    every = np.ones(inputs.shape[1], dtype=np.bool_)
+    for _ in range(_MOST_PRODUCTS):
+        map_ = best.network.map_
+        pair = missed_pair(inputs, root * best.held_out(rows), rows.root, every)
+        if pair is None or (map_.products is not None and pair in map_.products):
+            break
+        products = add_pair(map_.products, pair)
+        tried = [replace(map_, products=products.weighted(a)) for a in _WEIGHTS]
+        fits = [rows.fit(replace(best.network, map_=one)) for one in tried]
+        found = min(fits, key=lambda fit: fit.value)
+        if found.value >= best.value - _PRICE:
+            break
+        best = found
+    return best
 
 
 def _weighted(network: NetworkInputs, rules: Rules) -> list[NetworkInputs]:

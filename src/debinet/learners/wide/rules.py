@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from debinet.learners.wide.missed_pair import missed_pair
 from debinet.protocols import FloatArray, IntArray
 
 # Bounds of the bounded features of a box.
@@ -113,50 +112,32 @@ def grow_rules(
     Rules or None
         None if no tree was worth it.
     """
-    n, p = Z.shape
     left = residual - np.average(residual, axis=0, weights=weight)
     left /= np.sqrt(np.average(left**2, axis=0, weights=weight))
-    everything, found, failures = np.arange(p), None, 0
-    columns = everything
+    found, failures = None, 0
     for _ in range(_MOST):
-        order = rng.permutation(n)
-        grown, judges = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
-        # the cells of two binary features are no choice that other rows would have to judge
-        certain = columns.size == 2 and all(np.unique(Z[:, j]).size <= 2 for j in columns)
-        tree = _grow(Z[:, columns], left, weight, None if certain else grown)
-        step = tree.predict(Z[:, columns]).reshape(left.shape)
+        order = rng.permutation(len(Z))
+        grown, judges = (np.sort(half) for half in np.array_split(order, 2))
+        tree = _grow(Z[grown], left[grown], weight[grown])
+        step = tree.predict(Z).reshape(left.shape)
         rate, gain = _gain(left[judges], step[judges], weight[judges])
-        if certain or gain > _WORTH:
-            left = left - (1.0 if certain else rate) * step
-            found = join_rules(found, _leaves(tree.tree_, columns, Z))
-            failures, columns = 0, everything
+        if gain > _WORTH:
+            left = left - rate * step
+            found, failures = join_rules(found, _leaves(tree.tree_, Z)), 0
             continue
         failures += 1
         if failures == _FAILURES:
             break
-        # a product of two features has no first split that helps: only these two, then
-        pair = _pair(Z, left, weight) if failures == 1 else None
-        columns = everything if pair is None else np.array(pair)
     return found
 
 
-def _grow(Z: FloatArray, left: FloatArray, weight: FloatArray, rows: IntArray | None) -> Any:
-    """Return a small tree, grown on some of the rows (n, p) or on all."""
+def _grow(Z: FloatArray, left: FloatArray, weight: FloatArray) -> Any:
+    """Return a small tree, grown on rows (n, p)."""
     from sklearn.tree import DecisionTreeRegressor
 
-    smallest = max(_SMALLEST, int(_SMALLEST_SHARE * len(Z)))
+    smallest = max(_SMALLEST, int(2 * _SMALLEST_SHARE * len(Z)))
     tree = DecisionTreeRegressor(max_leaf_nodes=_LEAVES, min_samples_leaf=smallest, random_state=0)
-    chosen = slice(None) if rows is None else rows
-    return tree.fit(Z[chosen], left[chosen], sample_weight=weight[chosen])
-
-
-def _pair(Z: FloatArray, left: FloatArray, weight: FloatArray) -> tuple[int, int] | None:
-    """Return two features on whose product the residuals depend."""
-    root = np.sqrt(weight)
-    spread = Z.std(axis=0)
-    inputs = (Z - Z.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    pair = missed_pair(inputs, root[:, None] * left, root, np.ones(Z.shape[1], dtype=bool))
-    return None if pair is None or pair[0] == pair[1] else pair
+    return tree.fit(Z, left, sample_weight=weight)
 
 
 def _gain(left: FloatArray, step: FloatArray, weight: FloatArray) -> tuple[FloatArray, float]:
@@ -168,8 +149,8 @@ def _gain(left: FloatArray, step: FloatArray, weight: FloatArray) -> tuple[Float
     return rate, float(-0.5 * len(left) * np.log1p(-np.minimum(explained, 0.99)).sum())
 
 
-def _leaves(tree: Any, columns: IntArray, Z: FloatArray) -> Rules:
-    """Return the leaves of a fitted tree of some of the columns."""
+def _leaves(tree: Any, Z: FloatArray) -> Rules:
+    """Return the leaves of a fitted tree, with their shares of the rows (n, p)."""
     boxes: list[_Box] = []
     nodes: list[tuple[int, _Box]] = [(0, {})]
     while nodes:
@@ -177,7 +158,7 @@ def _leaves(tree: Any, columns: IntArray, Z: FloatArray) -> Rules:
         if tree.children_left[node] < 0:
             boxes.append(box)
             continue
-        feature, threshold = int(columns[tree.feature[node]]), float(tree.threshold[node])
+        feature, threshold = int(tree.feature[node]), float(tree.threshold[node])
         low, high = box.get(feature, (-np.inf, np.inf))
         nodes.append((tree.children_right[node], {**box, feature: (threshold, high)}))
         nodes.append((tree.children_left[node], {**box, feature: (low, threshold)}))
