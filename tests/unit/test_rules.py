@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
@@ -143,3 +144,15 @@ def test_landmarks_with_rules_equal_the_exact_network(steps):
     exact = dn.PartiallyLinear(["d1"], dn.WideNet(activation="erf")).fit(X, y)
     other = dn.PartiallyLinear(["d1"], dn.TangentNet(width=900, random_state=0)).fit(X, y)
     assert abs(exact.coef_[0] - other.coef_[0]) < 0.01 * exact.result_.se["d1"]
+
+
+def test_a_treatment_that_hardly_ever_varies():
+    """Half of the rows that rules are grown on may have no treated row."""
+    rng = np.random.default_rng(7)
+    Z = rng.normal(size=(600, 3))
+    X = pd.DataFrame(Z, columns=["z1", "z2", "z3"]).assign(d=0.0)
+    X.loc[[5, 400], "d"] = 1.0
+    y = (Z[:, 0] > 0) + X["d"] + 0.5 * rng.normal(size=600)
+    result = dn.PartiallyLinear(["d"], random_state=0).fit(X, y).result_
+    assert abs(result.coef["d"] - 1) < 4 * result.se["d"]
+    assert grow_rules(Z, np.ones((600, 2)), np.ones(600), rng) is None

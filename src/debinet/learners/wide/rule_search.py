@@ -26,7 +26,7 @@ MOST_ROWS, _LANDMARKS = 4000, 200
 _STEP_ROWS = 2000
 # With fewer rows a box has too few of them.
 FEWEST_ROWS = 400
-# How often rules are grown on what a network with all rules so far leaves.
+# How often rules are grown on what a network with all rules so far leaves; products at most.
 _ROUNDS = 3
 _MOST_PRODUCTS = 6
 # Weights that are tried, and what twice the log-likelihood must gain.
@@ -126,7 +126,8 @@ class _Fit:
         """Return the mean squared errors (m,) of predictions of other rows."""
         coordinates = (self.features(rows.Z) - self.centre) @ self.spectrum.basis
         predicted = self.mean + coordinates @ ((1.0 - self.left) * self.T)
-        return np.asarray(np.average((rows.M - predicted) ** 2, axis=0, weights=rows.weight))
+        squares = np.average((rows.M - predicted) ** 2, axis=0, weights=rows.weight)
+        return np.asarray(np.maximum(squares, np.finfo(np.float64).tiny))
 
 
 def add_rules(
@@ -161,6 +162,7 @@ def add_rules(
 
 
 def _add(rows: _Rows, network: NetworkInputs, rng: np.random.Generator) -> NetworkInputs:
+    """Add rules of the targets, then products, then rules of what is left."""
     best = _with_products(rows, rows.fit(_with_steps(rows, network, rng)))
     for _ in range(_ROUNDS):
         grown = grow_rules(rows.Z, best.held_out(rows), rows.weight, rng)

@@ -23,6 +23,7 @@ _LEAVES, _SMALLEST_SHARE, _SMALLEST = 4, 0.01, 10
 _MOST, _FAILURES = 20, 3
 # What a tree must add to the log-likelihood of the rows that it was not grown on.
 _WORTH = 6.0
+_TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,11 @@ def grow_rules(
         None if no tree was worth it.
     """
     left = residual - np.average(residual, axis=0, weights=weight)
-    left /= np.sqrt(np.average(left**2, axis=0, weights=weight))
+    spread = np.sqrt(np.average(left**2, axis=0, weights=weight))
+    varied = spread > _TINY  # a rare treatment may not vary among some of the rows
+    left = left[:, varied] / spread[varied]
+    if not varied.any():
+        return None
     found, failures = None, 0
     for _ in range(_MOST):
         order = rng.permutation(len(Z))
@@ -143,9 +148,9 @@ def _grow(Z: FloatArray, left: FloatArray, weight: FloatArray) -> Any:
 def _gain(left: FloatArray, step: FloatArray, weight: FloatArray) -> tuple[FloatArray, float]:
     """Return the best share (m,) of a step, and by how much it raises the log-likelihood."""
     along = weight @ (left * step)
-    size = np.maximum(weight @ step**2, np.finfo(np.float64).tiny)
+    size = np.maximum(weight @ step**2, _TINY)
     rate = np.clip(along / size, 0.0, 1.0)
-    explained = (2 * rate * along - rate**2 * size) / (weight @ left**2)
+    explained = (2 * rate * along - rate**2 * size) / np.maximum(weight @ left**2, _TINY)
     return rate, float(-0.5 * len(left) * np.log1p(-np.minimum(explained, 0.99)).sum())
 
 
