@@ -15,6 +15,7 @@ from debinet.learners.wide import rule_search
 from debinet.learners.wide.input_map import InputMap, NetworkInputs
 from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.products import add_pair
+from debinet.learners.wide.relevance import learn_relevance
 from debinet.learners.wide.rule_search import FEWEST_ROWS, add_rules
 from debinet.learners.wide.rules import Rules, _leaves, grow_rules, join_rules
 
@@ -156,3 +157,21 @@ def test_a_treatment_that_hardly_ever_varies():
     result = dn.PartiallyLinear(["d"], random_state=0).fit(X, y).result_
     assert abs(result.coef["d"] - 1) < 4 * result.se["d"]
     assert grow_rules(Z, np.ones((600, 2)), np.ones(600), rng) is None
+
+
+def test_a_season_that_only_many_rows_show_is_found():
+    rng = np.random.default_rng(8)
+    Z = rng.uniform(-1.7, 1.7, size=(3000, 3))
+    M = (np.sin(9 * Z[:, 1]) + 2.0 * rng.normal(size=3000))[:, None]
+    weight, plain = np.ones(3000), network(Z, 0.3)
+    assert rule_search.find_missed(Z, M / M.std(), weight, plain, SMOOTH) == 1
+    noise = rng.normal(size=(3000, 1))
+    assert rule_search.find_missed(Z, noise, weight, plain, SMOOTH) is None
+
+
+def test_a_search_can_start_with_a_rough_feature():
+    rng = np.random.default_rng(9)
+    Z = rng.uniform(-1.7, 1.7, size=(500, 3))
+    M = (np.sin(9 * Z[:, 1]) + 0.9 * rng.normal(size=500))[:, None]
+    found = learn_relevance(Z, M / M.std(), np.ones(500), SMOOTH, rough=1).matrix
+    assert np.linalg.norm(found, axis=1).argmax() == 1

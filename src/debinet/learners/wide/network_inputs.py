@@ -11,8 +11,8 @@ from debinet.learners.tails import cut_tails
 from debinet.learners.wide.input_map import InputMap, NetworkInputs
 from debinet.learners.wide.kernel_gradient import has_gradient
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.relevance import CROWDED, FAR, learn_relevance
-from debinet.learners.wide.rule_search import add_rules
+from debinet.learners.wide.relevance import CROWDED, FAR, ROWS, learn_relevance
+from debinet.learners.wide.rule_search import add_rules, find_missed
 from debinet.protocols import FloatArray
 
 RELEVANCE = ("auto", "learned", "per-output", "equal")
@@ -81,10 +81,16 @@ def _learn_inputs(
     found = learn_relevance(inputs, targets, root, architecture)
     network = NetworkInputs(InputMap(own, found.matrix, found.smooths), found.skip)
     if found.skip is not None:
-        network = add_rules(Z, cut_tails(M, FAR), weight, network, architecture)
+        cut, rough = cut_tails(M, FAR), None
+        if len(Z) > ROWS:  # more than the scales were learned from
+            rough = find_missed(Z, cut, weight, network, architecture)
+        if rough is not None:
+            found = learn_relevance(inputs, targets, root, architecture, rough=rough)
+            network = NetworkInputs(InputMap(own, found.matrix, found.smooths), found.skip)
+        network = add_rules(Z, cut, weight, network, architecture)
         columns = network.map_.interactions(Z)
         if columns is not None:  # which leave less for the network to explain
-            found = learn_relevance(inputs, targets, root, architecture, columns)
+            found = learn_relevance(inputs, targets, root, architecture, columns, rough=rough)
             map_ = replace(network.map_, matrix=found.matrix, smooths=found.smooths)
             network = NetworkInputs(map_, found.skip)
     return replace(network, map_=replace(network.map_, moments=moments))

@@ -36,9 +36,11 @@ CROWDED = 1 / 3
 _RECTIFIED = Schedule(
     few=500, most=1000, last=6, enough=0.01, lift=1.0, rough=-np.inf, worth=1.0, highest=5.0
 )
+# Rows that the scales of smooth networks are learned from.
+ROWS = 500
 # Beyond exp(2.5) erf is a step, and its kernel in single precision loses digits.
 _SMOOTH = Schedule(
-    few=500, most=500, last=0, enough=0.5, lift=-0.5, rough=2.0, worth=0.0, highest=2.5
+    few=ROWS, most=ROWS, last=0, enough=0.5, lift=-0.5, rough=2.0, worth=0.0, highest=2.5
 )
 
 
@@ -68,6 +70,8 @@ def learn_relevance(
     root_weight: FloatArray,
     architecture: Architecture,
     fixed: FloatArray | None = None,
+    *,
+    rough: int | None = None,
 ) -> Relevance:
     """Learn one scale per feature, or per block of one-hot columns, for all targets together.
 
@@ -82,6 +86,9 @@ def learn_relevance(
     architecture : Architecture
     fixed : FloatArray of shape (n, c), optional
         Columns beside the network whose weights are known.
+    rough : int, optional
+        A feature of which more rows than are used here show a rough function: the search starts
+        with a large scale for it, too.
     """
     require_gradient(architecture)
     root = root_weight[:, None]
@@ -109,7 +116,12 @@ def learn_relevance(
     )
     order = named_generator(0, "relevance").permutation(len(Z))
     few, many = (np.sort(order[:count]) for count in (plan.few, most))
-    found = descend_and_lift(problem.of(few), np.zeros(problem.size), plan, plan.steps)
+    start = np.zeros(problem.size)
+    found = descend_and_lift(problem.of(few), start, plan, plan.steps)
+    if rough is not None:
+        start[problem.groups[rough]] = plan.rough
+        other = descend_and_lift(problem.of(few), start, plan, plan.steps)
+        found = min(found, other, key=penalized)
     gain = _heldout_gain(found, centred(M[few], root_weight[few]))
     if not gain > plan.worth * problem.size:
         if not smooth:

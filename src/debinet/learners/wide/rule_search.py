@@ -15,6 +15,7 @@ from debinet.learners.threads import quiet_scipy
 from debinet.learners.wide.input_map import NetworkInputs
 from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.landmarks import Landmarks, choose_landmarks
+from debinet.learners.wide.missed_feature import missed_feature
 from debinet.learners.wide.missed_pair import missed_pair
 from debinet.learners.wide.products import add_pair
 from debinet.learners.wide.rules import Rules, grow_rules, join_rules
@@ -130,6 +131,23 @@ class _Fit:
         return np.asarray(np.maximum(squares, np.finfo(np.float64).tiny))
 
 
+def find_missed(
+    Z: FloatArray,
+    M: FloatArray,
+    weight: FloatArray,
+    network: NetworkInputs,
+    architecture: Architecture,
+) -> int | None:
+    """Return a feature that the network misses a function of, if there is one.
+
+    Parameters are those of `add_rules`.
+    """
+    rows = _choose(Z, M, weight, architecture, named_generator(0, "missed"))
+    with quiet_scipy():
+        residual = rows.root[:, None] * rows.fit(network).held_out(rows)
+    return missed_feature(rows.Z, residual, rows.root)
+
+
 def add_rules(
     Z: FloatArray,
     M: FloatArray,
@@ -155,10 +173,21 @@ def add_rules(
     if len(Z) < FEWEST_ROWS:
         return network
     rng = named_generator(0, "rules")
-    chosen = np.sort(rng.permutation(len(Z))[:MOST_ROWS])
-    rows = _Rows(Z[chosen], M[chosen], np.sqrt(weight[chosen]), architecture)
+    rows = _choose(Z, M, weight, architecture, rng)
     with quiet_scipy():
         return _add(rows, network, rng)
+
+
+def _choose(
+    Z: FloatArray,
+    M: FloatArray,
+    weight: FloatArray,
+    architecture: Architecture,
+    rng: np.random.Generator,
+) -> _Rows:
+    """Return at most so many rows, drawn at random, in the order of the data."""
+    chosen = np.sort(rng.permutation(len(Z))[:MOST_ROWS])
+    return _Rows(Z[chosen], M[chosen], np.sqrt(weight[chosen]), architecture)
 
 
 def _add(rows: _Rows, network: NetworkInputs, rng: np.random.Generator) -> NetworkInputs:
