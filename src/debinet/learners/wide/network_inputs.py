@@ -90,7 +90,8 @@ def _learn_inputs(
         network = add_rules(Z, cut, weight, network, architecture)
         columns = network.map_.interactions(Z)
         if columns is not None:  # which leave less for the network to explain
-            found = learn_relevance(inputs, targets, root, architecture, columns, rough=rough)
+            start = found.theta
+            found = learn_relevance(inputs, targets, root, architecture, columns, start=start)
             map_ = replace(network.map_, matrix=found.matrix, smooths=found.smooths)
             network = NetworkInputs(map_, found.skip)
     return replace(network, map_=replace(network.map_, moments=moments))

@@ -57,11 +57,14 @@ class Relevance:
         Weight of the linear part, for smooth networks.
     smooths : Smooths, optional
         Functions of single features, for smooth networks.
+    theta : FloatArray, optional
+        Where the first search ended, from which another one may start.
     """
 
     matrix: FloatArray | None = None
     skip: float | None = None
     smooths: Smooths | None = None
+    theta: FloatArray | None = None
 
 
 def learn_relevance(
@@ -72,6 +75,7 @@ def learn_relevance(
     fixed: FloatArray | None = None,
     *,
     rough: int | None = None,
+    start: FloatArray | None = None,
 ) -> Relevance:
     """Learn one scale per feature, or per block of one-hot columns, for all targets together.
 
@@ -89,6 +93,8 @@ def learn_relevance(
     rough : int, optional
         A feature of which more rows than are used here show a rough function: the search starts
         with a large scale for it, too.
+    start : FloatArray, optional
+        Where an earlier search ended: this one starts there, too.
     """
     require_gradient(architecture)
     root = root_weight[:, None]
@@ -116,12 +122,14 @@ def learn_relevance(
     )
     order = named_generator(0, "relevance").permutation(len(Z))
     few, many = (np.sort(order[:count]) for count in (plan.few, most))
-    start = np.zeros(problem.size)
-    found = descend_and_lift(problem.of(few), start, plan, plan.steps)
+    starts = [np.zeros(problem.size)]
+    if start is not None:
+        starts.append(start)
     if rough is not None:
-        start[problem.groups[rough]] = plan.rough
-        other = descend_and_lift(problem.of(few), start, plan, plan.steps)
-        found = min(found, other, key=penalized)
+        starts.append(np.where(np.arange(problem.size) == problem.groups[rough], plan.rough, 0.0))
+    ends = [descend_and_lift(problem.of(few), theta, plan, plan.steps) for theta in starts]
+    found = min(ends, key=penalized)
+    first = found.theta
     gain = _heldout_gain(found, centred(M[few], root_weight[few]))
     if not gain > plan.worth * problem.size:
         if not smooth:
@@ -137,7 +145,7 @@ def learn_relevance(
         if penalized(again) < penalized(found) - turned.price:
             matrix, found = turned.matrix, again
     scale, skip = found.scales()
-    return Relevance(matrix * scale, skip if smooth else None, found.smooths())
+    return Relevance(matrix * scale, skip if smooth else None, found.smooths(), first)
 
 
 def _add_smooths(found: ScalePoint, plan: Schedule) -> ScalePoint:
