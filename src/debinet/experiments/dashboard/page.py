@@ -34,7 +34,7 @@ run see the same data.
   of least squares if `f(Z)` and `E(D|Z)` were known. Several treatments count equally.
 - **coverage**: share of 95 % intervals that contain the true coefficient.
 - **length**: mean length of the intervals, divided by that of the ideal interval.
-- **seconds**: median time of a run, on one thread.
+- **seconds**: median time of a run, on one thread, beside other work on the same machine.
 - **ok**, **look**, **do not trust**: share of runs with that verdict of `trust()`, in percent.
 - ± is the Monte Carlo error. Runs that failed are counted, and are in no average.
 
