@@ -64,7 +64,7 @@ class LowRankSpectrum:
     def solve_blocks(self, X: FloatArray, left: FloatArray, blocks: Sequence[Block]) -> FloatArray:
         """Return `blockdiag(R_BB^-1) X` for columns X (n, m)."""
         if all(block.inside.size + block.outside.size <= 1 for block in blocks):
-            return np.asarray(X / (1.0 - self._leverage(1.0 - left)))
+            return self._solve_rows(X, left)
         out = np.empty_like(X)
         for block in blocks:
             P = np.column_stack([self.C[block.inside], self.U[block.inside]])
@@ -75,7 +75,11 @@ class LowRankSpectrum:
 
     def leave_one_out(self, X: FloatArray, left: FloatArray) -> FloatArray:
         """Return the residuals of columns X (n, m), each row left out."""
-        return self.residual(X, left) / (1.0 - self._leverage(1.0 - left))
+        return self._solve_rows(self.residual(X, left), left)
+
+    def _solve_rows(self, X: FloatArray, left: FloatArray) -> FloatArray:
+        """Return `X_i / R_ii` for every row of columns X (n, m)."""
+        return np.asarray(X / (1.0 - self._leverage(1.0 - left)))
 
     def _leverage(self, share: FloatArray) -> FloatArray:
         """Return the diagonals (n, m) or (n, 1) of `I - R`."""
