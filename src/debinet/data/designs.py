@@ -11,7 +11,14 @@ from scipy.special import expit, ndtr, ndtri
 
 from debinet._random import RandomState, named_generator, root_seed
 from debinet.data.options import one_of
-from debinet.data.simulated import Noise, Simulated, autoregressive, columns_of_noise, simulated
+from debinet.data.simulated import (
+    Noise,
+    Simulated,
+    autoregressive,
+    columns_of_noise,
+    make_treatments,
+    simulated,
+)
 from debinet.protocols import FloatArray
 
 
@@ -40,7 +47,7 @@ def make_sparse_linear(
     Z = autoregressive(rng, n, p, 0.5)
     fading = 1.0 / np.arange(1, p + 1) ** 2
     v = columns_of_noise(rng, n, len(effects))
-    D = np.column_stack([Z @ np.roll(fading, j) for j in range(len(effects))]) + v
+    D = make_treatments([Z @ np.roll(fading, j) for j in range(len(effects))], v)
     y = D @ np.asarray(effects) + Z @ fading + rng.normal(size=n)
     return simulated(D, Z, y, effects, Noise(v))
 
@@ -68,9 +75,8 @@ def make_smooth_nonlinear(
     rng = named_generator(root_seed(random_state), "smooth nonlinear")
     Z = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, p))
     wave, product, kink = np.sin(2 * Z[:, 0]), Z[:, 1] * Z[:, 2] / 2, np.abs(Z[:, 1])
-    shapes = [wave + product, kink + np.cos(Z[:, 2])]
     v = columns_of_noise(rng, n, len(effects))
-    D = np.column_stack([shapes[j % 2] for j in range(len(effects))]) + v
+    D = make_treatments([wave + product, kink + np.cos(Z[:, 2])], v)
     y = D @ np.asarray(effects) + wave + kink + product + rng.normal(size=n)
     return simulated(D, Z, y, effects, Noise(v))
 
@@ -97,7 +103,7 @@ def make_waves(
     Z = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, 4))
     wave, kink, product = np.sin(2 * Z[:, 0]), np.abs(Z[:, 1]), Z[:, 2] * Z[:, 3] / 2
     v = rng.normal(size=(n, 1))
-    D = (wave + kink + product)[:, None] + v
+    D = make_treatments([wave + kink + product], v)
     y = effect * D[:, 0] + wave + kink - product + rng.normal(size=n)
     return simulated(D, Z, y, (effect,), Noise(v))
 
@@ -123,7 +129,7 @@ def make_oblique(
     wave, kink = np.sin(Z[:, 0] + Z[:, 1]), np.abs(Z[:, 2] - Z[:, 3])
     product = Z[:, 1] * Z[:, 4] / 2
     v = rng.normal(size=(n, 1))
-    D = (wave + kink / 2 + product)[:, None] + v
+    D = make_treatments([wave + kink / 2 + product], v)
     y = effect * D[:, 0] + wave + kink + product + rng.normal(size=n)
     return simulated(D, Z, y, (effect,), Noise(v))
 
@@ -150,7 +156,7 @@ def make_survey(
     Z = rng.integers(0, 2, size=(n, 4)).astype(np.float64)
     on_D, on_y = np.array([1.0, -1.0, 0.0, 0.5]), np.array([1.0, 0.0, 1.0, -0.5])
     v = columns_of_noise(rng, n, len(effects))
-    D = np.column_stack([Z @ np.roll(on_D, j) for j in range(len(effects))]) + v
+    D = make_treatments([Z @ np.roll(on_D, j) for j in range(len(effects))], v)
     y = D @ np.asarray(effects) + Z @ on_y + rng.normal(size=n)
     return simulated(D, Z, y, effects, Noise(v))
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from debinet._random import RandomState, named_generator, root_seed
-from debinet.data.simulated import Noise, Simulated, autoregressive, simulated
+from debinet.data.simulated import (
+    Noise,
+    Simulated,
+    autoregressive,
+    make_treatments,
+    simulated,
+)
 
 _WIDEST = 4.0
 
@@ -37,7 +43,7 @@ def make_brackets(
     eligible = 1.0 * ((age >= 65) | ((children >= 2) & (income < 1.2)))
     bracket = 1.0 * (income >= 0.8) + (income >= 1.5)
     wave = np.sin(others[:, 0])
-    D = (eligible - bracket / 2 + wave)[:, None] + v
+    D = make_treatments([eligible - bracket / 2 + wave], v)
     y = effect * D[:, 0] + 1.5 * eligible - bracket + wave + others[:, 1] / 2 + rng.normal(size=n)
     return simulated(D, np.column_stack([income, age, children, others]), y, (effect,), Noise(v))
 
@@ -71,8 +77,7 @@ def make_kinks(
     v = rng.normal(size=(n, len(effects)))
     product, kink = Z[:, 0] * Z[:, 1] / 2, np.abs(Z[:, 2] - Z[:, 3])
     bump = 2 * np.exp(-(Z[:, 4] ** 2))
-    shapes = [product + kink, bump - kink / 2]
-    D = np.column_stack([shapes[j % 2] for j in range(len(effects))]) + v
+    D = make_treatments([product + kink, bump - kink / 2], v)
     f = product + kink + bump + Z[:, 5] / 2
     return simulated(D, Z, D @ np.asarray(effects) + f + rng.normal(size=n), effects, Noise(v))
 
@@ -99,7 +104,7 @@ def make_seasons(
     others, v = rng.normal(size=(n, 4)), rng.normal(size=(n, 1))
     second, third = 1.0 * (region == 1), 1.0 * (region == 2)
     season = np.sin(2 * np.pi * year) * (1 + second - third)
-    D = (season + year / 2 + holiday)[:, None] + v
+    D = make_treatments([season + year / 2 + holiday], v)
     f = 1.5 * season - year / 2 + 2 * holiday + others[:, 0] * others[:, 1] / 2
     y = effect * D[:, 0] + f + rng.normal(size=n)
     Z = np.column_stack([year, second, third, holiday, others])
@@ -125,6 +130,6 @@ def make_clock(n: int = 500, *, effect: float = 0.5, random_state: RandomState =
     others, v = rng.normal(size=(n, 4)), rng.normal(size=(n, 1))
     work = weekday * ((hour >= 8) & (hour < 18))
     rhythm = np.cos(4 * np.pi * hour / 24) + work
-    D = (rhythm + warmth / 2)[:, None] + v
+    D = make_treatments([rhythm + warmth / 2], v)
     y = effect * D[:, 0] + 1.5 * rhythm + work * warmth + others[:, 0] / 2 + rng.normal(size=n)
     return simulated(D, np.column_stack([hour, weekday, warmth, others]), y, (effect,), Noise(v))

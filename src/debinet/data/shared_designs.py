@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from debinet._random import RandomState, named_generator, root_seed
-from debinet.data.simulated import Noise, Simulated, autoregressive, simulated
+from debinet.data.simulated import (
+    Noise,
+    Simulated,
+    autoregressive,
+    equicorrelated,
+    make_treatments,
+    simulated,
+)
 
 _CORRELATED_NOISE = 0.3
 
@@ -30,7 +37,7 @@ def make_shared_functions(
     rng = named_generator(root_seed(random_state), "shared functions")
     Z, v = rng.normal(size=(n, p)), rng.normal(size=(n, 1))
     g = 0.8 * (np.sin(2 * Z[:, 0]) + np.abs(Z[:, 1]) + Z[:, 2] * Z[:, 3])
-    D = g[:, None] + v
+    D = make_treatments([g], v)
     y = effect * D[:, 0] + 1.5 * g + rng.normal(size=n)
     return simulated(D, Z, y, (effect,), Noise(v))
 
@@ -54,7 +61,7 @@ def make_single_index(
     Z, v = rng.normal(size=(n, p)), rng.normal(size=(n, 1))
     u = Z[:, :6].sum(axis=1) / np.sqrt(6)
     s = np.sin(2 * u) + u**2 / 2
-    D = s[:, None] + v
+    D = make_treatments([s], v)
     y = effect * D[:, 0] + 2 * s + rng.normal(size=n)
     return simulated(D, Z, y, (effect,), Noise(v))
 
@@ -84,12 +91,10 @@ def make_multi(
     """
     rng = named_generator(root_seed(random_state), "multi")
     Z, q = autoregressive(rng, n, p, 0.3), len(effects)
-    common = np.full((q, q), _CORRELATED_NOISE) + (1 - _CORRELATED_NOISE) * np.eye(q)
-    v = rng.normal(size=(n, q)) @ np.linalg.cholesky(common).T
+    v = equicorrelated(rng, n, q, _CORRELATED_NOISE)
     first = np.sin(2 * Z[:, 0]) + Z[:, 1] * Z[:, 2] / 2
     kink, square = np.abs(Z[:, 3]), Z[:, 5] ** 2 / 2
-    shapes = [first, kink + np.cos(2 * Z[:, 4]), square - np.tanh(2 * Z[:, 0])]
-    D = np.column_stack([shapes[j % 3] for j in range(q)]) + v
+    D = make_treatments([first, kink + np.cos(2 * Z[:, 4]), square - np.tanh(2 * Z[:, 0])], v)
     y = D @ np.asarray(effects) + first + kink + square + rng.normal(size=n)
     return simulated(D, Z, y, effects, Noise(v))
 
@@ -113,7 +118,7 @@ def make_steps(
     Z, v = rng.normal(size=(n, p)), rng.normal(size=(n, 1))
     corner = (Z[:, 1] > 0.5) & (Z[:, 2] < 0)
     s = 1.5 * (Z[:, 0] > 0) + 1.5 * corner - 1.0 * (Z[:, 3] > 1)
-    D = s[:, None] + v
+    D = make_treatments([s], v)
     y = effect * D[:, 0] + 1.5 * s + (Z[:, 4] > 0) + rng.normal(size=n)
     return simulated(D, Z, y, (effect,), Noise(v))
 
@@ -141,6 +146,6 @@ def make_friedman(
     rng = named_generator(root_seed(random_state), "friedman")
     Z, v = rng.uniform(size=(n, p)), rng.normal(size=(n, 1))
     shared = 10 * np.sin(np.pi * Z[:, 0] * Z[:, 1]) + 20 * (Z[:, 2] - 0.5) ** 2
-    D = shared[:, None] / 4 + v
+    D = make_treatments([shared / 4], v)
     y = effect * D[:, 0] + shared + 10 * Z[:, 3] + 5 * Z[:, 4] + 2 * rng.normal(size=n)
     return simulated(D, Z, y, (effect,), Noise(v, 2.0))

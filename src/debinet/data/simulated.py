@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -84,6 +85,21 @@ def simulated(
     return Simulated(X, pd.Series(y, name="y"), truth, noise)
 
 
+def make_treatments(shapes: Sequence[FloatArray], v: FloatArray) -> FloatArray:
+    """Return D: column j is shape j plus column j of v, the shapes repeated if they are fewer.
+
+    Parameters
+    ----------
+    shapes : sequence of FloatArray of shape (n,)
+        E(D|Z) of the first treatments; `shapes[j]` is that of the treatments j, j + k, j + 2k, ...
+        if there are k shapes.
+    v : FloatArray of shape (n, q)
+        Noise; its columns decide how many treatments there are.
+    """
+    means = np.column_stack([shapes[j % len(shapes)] for j in range(v.shape[1])])
+    return means + v
+
+
 def columns_of_noise(rng: np.random.Generator, n: int, q: int) -> FloatArray:
     """Return q standard normal columns, drawn one after the other."""
     return np.column_stack([rng.normal(size=n) for _ in range(q)])
@@ -93,3 +109,9 @@ def autoregressive(rng: np.random.Generator, n: int, p: int, correlation: float)
     """Return standard normal columns with correlation `correlation^|j-k|`."""
     lags = np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
     return rng.normal(size=(n, p)) @ np.linalg.cholesky(correlation**lags).T
+
+
+def equicorrelated(rng: np.random.Generator, n: int, q: int, correlation: float) -> FloatArray:
+    """Return standard normal columns, any two of which have the same correlation."""
+    common = np.full((q, q), correlation) + (1 - correlation) * np.eye(q)
+    return rng.normal(size=(n, q)) @ np.linalg.cholesky(common).T

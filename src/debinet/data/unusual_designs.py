@@ -6,7 +6,13 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from debinet._random import RandomState, named_generator, root_seed
-from debinet.data.simulated import Noise, Simulated, autoregressive, simulated
+from debinet.data.simulated import (
+    Noise,
+    Simulated,
+    autoregressive,
+    make_treatments,
+    simulated,
+)
 from debinet.protocols import FloatArray
 
 _FREEDOM = 2.5  # degrees of freedom: the variance exists, the fourth moment does not
@@ -45,9 +51,8 @@ def make_mixed_controls(
     coin, rare = rng.random(n) < 0.5, rng.random(n) < 0.3
     Z = np.column_stack([np.exp(log_income), age, count, coin, rare, middle, high])
     a, both = ((age - 48) / 18) ** 2, 1.0 * (coin & high)
-    shapes = [log_income + a / 2, np.sqrt(count) + both - a / 2]
     v = rng.normal(size=(n, len(effects)))
-    D = np.column_stack([shapes[j % 2] for j in range(len(effects))]) + v
+    D = make_treatments([log_income + a / 2, np.sqrt(count) + both - a / 2], v)
     f = log_income + a + np.sqrt(count) + both - rare / 2
     y = D @ np.asarray(effects) + f + rng.normal(size=n)
     return simulated(D, Z, y, effects, Noise(v))
@@ -98,7 +103,7 @@ def make_heavy_tails(
     rng = named_generator(root_seed(random_state), "heavy tails")
     Z, v = rng.normal(size=(n, p)), rng.normal(size=(n, 1))
     s, sd = 0.7 * _waves(Z), 0.5 + np.abs(Z[:, 0])
-    D = s[:, None] + v
+    D = make_treatments([s], v)
     e = rng.standard_t(_FREEDOM, size=n) / np.sqrt(_FREEDOM / (_FREEDOM - 2))
     y = effect * D[:, 0] + s + sd * e
     return simulated(D, Z, y, (effect,), Noise(v, sd))
@@ -126,7 +131,7 @@ def make_radial(
     Z[:, :3] += rng.choice([-1.0, 1.0], size=(n, 1))
     r = np.linalg.norm(Z[:, :3], axis=1)
     v = ((0.5 + r / 4) * rng.normal(size=n))[:, None]
-    D = r[:, None] + v
+    D = make_treatments([r], v)
     y = effect * D[:, 0] + 1.5 * r + rng.normal(size=n)
     return simulated(D, Z, y, (effect,), Noise(v))
 
@@ -151,7 +156,7 @@ def make_chirp(
     Z = 2 * ndtr(autoregressive(rng, n, p, 0.5)) - 1
     v = rng.normal(size=(n, 1))
     s = (1 + Z[:, 1]) * np.sin(np.pi * (1 + Z[:, 0]) ** 2)
-    D = (s + Z[:, 2])[:, None] + v
+    D = make_treatments([s + Z[:, 2]], v)
     y = effect * D[:, 0] + 1.5 * s - Z[:, 2] + rng.normal(size=n)
     return simulated(D, Z, y, (effect,), Noise(v))
 
