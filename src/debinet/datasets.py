@@ -1,5 +1,11 @@
 """Data sets: simulated designs with known coefficients, and tables of published studies."""
 
+from debinet.data.applied_designs import (
+    make_clinic,
+    make_housing,
+    make_labour,
+    make_marketing,
+)
 from debinet.data.designs import (
     make_ccddhnr2018,
     make_enrolment,
@@ -38,11 +44,15 @@ __all__ = [
     "make_brackets",
     "make_ccddhnr2018",
     "make_chirp",
+    "make_clinic",
     "make_clock",
     "make_enrolment",
     "make_friedman",
     "make_heavy_tails",
+    "make_housing",
     "make_kinks",
+    "make_labour",
+    "make_marketing",
     "make_mixed_controls",
     "make_multi",
     "make_oblique",

@@ -31,6 +31,10 @@ from debinet.data.simulated import Simulated
         (dn.datasets.make_kinks, 2),
         (dn.datasets.make_seasons, 1),
         (dn.datasets.make_clock, 1),
+        (dn.datasets.make_labour, 1),
+        (dn.datasets.make_clinic, 1),
+        (dn.datasets.make_housing, 2),
+        (dn.datasets.make_marketing, 3),
     ],
 )
 def test_designs_are_seeded_and_named(make, q):
@@ -136,6 +140,34 @@ def clock(z):
     return [s + z[3] / 2], 1.5 * s + w * z[3] + z[4] / 2, 1
 
 
+def labour(z):
+    x, g = z[2] / 10, z[1] >= 16
+    h, r = 4 * x * np.exp(-x), (z[5] - 2 * z[6]) * (x - 1.5)
+    return [h + g + r / 2], 1.5 * h + g + z[1] / 10 + r, 1
+
+
+def clinic(z):
+    r = ((z[1] - 25) / 6) ** 2 / 2 + (z[2] - 55) / 25 + np.log(z[3]) / 2 + z[4] + z[4] * z[5] - 1
+    return [4 / (1 + np.exp(-1.5 * r))], 1.5 * r, 1
+
+
+def housing(z):
+    def k(a, b, w):
+        return np.exp(-((z[1] - a) ** 2 + (z[2] - b) ** 2) / (2 * w**2))
+
+    s = 3 * k(0.4, 0.3, 0.3) + 2 * k(-0.5, 0.4, 0.4) - 2 * k(0.1, -0.6, 0.35)
+    size, o = np.log(z[4]) - 4.7, ((z[5] - 40) / 40) ** 2
+    return [s + z[3], 2 * size - o - s / 2], 1.5 * s - z[3] + 2 * size + o, 1
+
+
+def marketing(z):
+    s, t = np.cos(2 * np.pi * (z[2] - 30) / 52) + 2 * (z[2] >= 47), 2 * np.log(1 + z[1] / 26)
+    p = z[3] < 0.85
+    both, size = p & (z[3] < z[4]), np.log(z[5])
+    f = s + t + 2 * p + both - 2 * np.log(z[3]) + size
+    return [s, 1.5 * p + t / 2, s / 2 - 1.5 * both + size], f, 1
+
+
 @pytest.mark.parametrize(
     "equations",
     [
@@ -153,6 +185,10 @@ def clock(z):
         kinks,
         seasons,
         clock,
+        labour,
+        clinic,
+        housing,
+        marketing,
     ],
 )
 def test_designs_follow_their_equations(equations):
@@ -164,13 +200,29 @@ def test_designs_follow_their_equations(equations):
     v = D - np.column_stack(m_D)
     np.testing.assert_allclose(v, sample.noise.v, atol=1e-12)
     e = (y - D @ truth.to_numpy() - f) / sd
-    # Half of the values of a variable with mean 0 lie on each side: one standard error is 0.008.
-    assert (e > 0).mean() == pytest.approx(0.5, abs=0.04)
-    if equations is not heavy_tails:  # its fourth moment, which tells the error of sd, is infinite
+    if equations is labour:  # skewed, and its fourth moment of 8.9 makes one error of sd 0.022
+        assert e.mean() == pytest.approx(0, abs=0.08)  # five standard errors
+        assert e.std() == pytest.approx(1, abs=0.11)
+    else:
+        # Half of the values of a symmetric variable lie on each side: one standard error is 0.008.
+        assert (e > 0).mean() == pytest.approx(0.5, abs=0.04)
+    if equations not in (heavy_tails, labour):  # the first has an infinite fourth moment
         assert e.std() == pytest.approx(1, abs=0.05)
     for column in v.T:
         assert abs(np.corrcoef(column, e)[0, 1]) < 0.08  # five standard errors
         assert abs(column.mean()) < 5 * column.std() / 4000**0.5
+
+
+@pytest.mark.parametrize("name", ["labour", "clinic", "housing", "marketing"])
+def test_applied_designs_are_confounded_and_leave_noise_in_the_treatments(name):
+    """E(D|Z) explains 0.3 to 0.7 of D, and linear controls do not remove the confounding."""
+    sample = getattr(dn.datasets, f"make_{name}")(n=20_000, random_state=0)
+    D = sample.X[list(sample.truth.index)].to_numpy()
+    explained = 1 - sample.noise.v.var(axis=0) / D.var(axis=0)
+    assert ((explained > 0.3) & (explained < 0.7)).all()
+    design = np.column_stack([sample.X, np.ones(len(D))])
+    coef = np.linalg.lstsq(design, sample.y, rcond=None)[0][: D.shape[1]]
+    assert (abs(coef - sample.truth) > 0.1).all()  # more than ten standard errors
 
 
 # Ideal standard errors
@@ -184,19 +236,20 @@ def test_ideal_errors_are_those_of_least_squares_on_the_noise():
     assert sample.ideal["d1"] * 200 == pytest.approx(2, abs=0.04)
 
 
-def test_ideal_errors_are_the_errors_of_the_oracle():
-    draws = [dn.datasets.make_heavy_tails(n=50, random_state=k) for k in range(400)]
-    v = [sample.noise.v[:, 0] for sample in draws]
-    e = [
-        sample.y.to_numpy() - sample.truth["d1"] * sample.X["d1"].to_numpy() - heavy_tails_f(sample)
-        for sample in draws
-    ]
-    ratio = np.array([a @ b / (a @ a) / s.ideal["d1"] for a, b, s in zip(v, e, draws, strict=True)])
-    assert np.mean(abs(ratio) < 1.96) == pytest.approx(0.95, abs=0.044)  # four standard errors
+@pytest.mark.parametrize("equations", [heavy_tails, labour, clinic, housing, marketing])
+def test_ideal_errors_are_the_errors_of_the_oracle(equations):
+    make = getattr(dn.datasets, f"make_{equations.__name__}")
+    ratios = [oracle_error(make(n=50, random_state=k), equations) for k in range(400)]
+    covered = np.mean(np.abs(ratios) < 1.96, axis=0)
+    np.testing.assert_allclose(covered, 0.95, atol=0.044)  # four standard errors
 
 
-def heavy_tails_f(sample):
-    return heavy_tails({j: sample.X[f"z{j}"].to_numpy() for j in range(1, 5)})[1]
+def oracle_error(sample, equations):
+    """Return the errors of least squares on the noise of D, over their ideal standard errors."""
+    z = {int(name[1:]): sample.X[name].to_numpy() for name in sample.X.columns if name[0] == "z"}
+    D, v = sample.X[list(sample.truth.index)].to_numpy(), sample.noise.v
+    e = sample.y.to_numpy() - D @ sample.truth.to_numpy() - equations(z)[1]
+    return np.linalg.solve(v.T @ v, v.T @ e) / sample.ideal.to_numpy()
 
 
 def test_a_sample_unpacks_to_three_and_keeps_its_noise():
