@@ -13,7 +13,7 @@ from command_line import debinet, run
 import debinet as dn
 from debinet.exceptions import DataNotFoundError, OptionError
 from debinet.experiments.dashboard import peers
-from debinet.experiments.dashboard.designs import DESIGNS, draw_table2
+from debinet.experiments.dashboard.designs import DESIGNS, SIZES, draw_table2
 from debinet.experiments.dashboard.losses import find_losses
 from debinet.experiments.dashboard.methods import DEFAULT, METHODS
 from debinet.experiments.dashboard.not_run import in_words
@@ -79,7 +79,8 @@ def test_all_methods_can_be_described_and_sizes_are_limited():
     cells = list(plan().cells(1, 0))
     assert len({cell.key for cell in cells}) == len(cells)
     sizes = {(c.method.name, c.design.options["n"]) for c in cells}
-    assert (DEFAULT, 20_000) in sizes
+    assert {n for method, n in sizes if method == DEFAULT} == set(SIZES)
+    assert {n for method, n in sizes if method == "debinet-streamed"} == set(SIZES) - {250, 500}
     assert ("wide-structured", 5000) not in sizes
     assert {method for method, _ in sizes} == set(METHODS)
 
@@ -93,6 +94,13 @@ def test_designs_have_ideal_errors(name):
         == list(sample.truth.index)
         == list(sample.X.columns)[: len(sample.truth)]
     )
+
+
+def test_keys_do_not_depend_on_the_other_sizes():
+    """So a stored cell is found after sizes were added."""
+    chosen = {"designs": ["waves"], "methods": [DEFAULT]}
+    (alone,) = plan(**chosen, sizes=[500]).cells(1, 0)
+    assert alone.key in {cell.key for cell in plan(**chosen).cells(1, 0)}
 
 
 def test_only_valid_records_are_used(folder):
@@ -115,6 +123,17 @@ def test_least_squares_is_that_of_statsmodels():
     np.testing.assert_allclose(found.coef, fit.params[names], rtol=1e-9)
     np.testing.assert_allclose(found.se, fit.bse[names], rtol=1e-9)
     np.testing.assert_allclose(found.upper, fit.conf_int().loc[names, 1], rtol=1e-9)
+
+
+def test_the_streamed_default_is_fit_stream_with_a_verdict():
+    sample = dn.datasets.make_sparse_linear(1000, p=4, random_state=0)
+    found = METHODS["debinet-streamed"].estimate(sample, 3)
+    model = dn.PartiallyLinear(["d1", "d2"], random_state=3)
+    result = model.fit_stream([sample.X.assign(y=sample.y)], outcome="y").result_
+    np.testing.assert_allclose(found.coef, result.coef, rtol=1e-10)
+    np.testing.assert_allclose(found.se, result.se, rtol=1e-10)
+    assert ((found.lower < found.coef) & (found.coef < found.upper)).all()
+    assert found.verdict == result.trust().verdict
 
 
 @pytest.mark.parametrize(

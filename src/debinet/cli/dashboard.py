@@ -56,8 +56,8 @@ def run_command(
 ) -> int:
     """Run designs x sizes x methods; all of them if none are named. Resumed by the same command.
 
-    Methods are left out of sizes that would take them too long. A package that is not installed is
-    a failure with that reason, and is tried again next time.
+    Methods are left out of sizes that would take them too long or are too small for them. A package
+    that is not installed is a failure with that reason, and is tried again next time.
 
     \b
     Example:

@@ -10,7 +10,7 @@ from debinet import datasets
 from debinet.data.simulated import Noise, Simulated
 
 Use = Literal["tuning", "held aside", "neither"]
-SIZES = (250, 500, 1000, 5000, 20_000)
+SIZES = (250, 500, 1000, 5000, 10_000, 20_000, 50_000)
 _TABLE2_TREATMENTS = 5
 
 

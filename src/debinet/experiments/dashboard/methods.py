@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegresso
 from debinet.data.simulated import Simulated
 from debinet.experiments.dashboard import peers
 from debinet.experiments.dashboard.estimates import Estimates
-from debinet.experiments.dashboard.ours import Ours
+from debinet.experiments.dashboard.ours import Ours, Streamed
 from debinet.learners.smoothers import LocalLinear, NadarayaWatson
 from debinet.learners.splines import SplineSmoother
 from debinet.learners.tangent import TangentNet
@@ -38,7 +38,7 @@ class Cost:
     growth: float = 1.0
 
     def allows(self, n: int) -> bool:
-        """Return whether the method is run on n rows."""
+        """Return whether n rows do not take too long."""
         return self.most_rows is None or n <= self.most_rows
 
 
@@ -55,12 +55,19 @@ class Competitor:
     cost : Cost
     requires : tuple of str
         Packages it imports beyond the core.
+    least_rows : int
+        The smallest size it is run on.
     """
 
     label: str
     estimate: Callable[[Simulated, int], Estimates]
     cost: Cost = Cost()
     requires: tuple[str, ...] = ()
+    least_rows: int = 1
+
+    def runs_on(self, n: int) -> bool:
+        """Return whether the method is run on n rows."""
+        return n >= self.least_rows and self.cost.allows(n)
 
 
 def _ours(label: str, learner: Any, cost: Cost = Cost(), **options: Any) -> Competitor:  # noqa: B008
@@ -84,6 +91,9 @@ _STRUCTURED = "structured"
 
 METHODS: dict[str, Competitor] = {
     DEFAULT: Competitor("`PartiallyLinear(treatments)`, all defaults", Ours(PartiallyLinear(()))),
+    "debinet-streamed": Competitor(
+        "all defaults, `fit_stream`", Streamed(PartiallyLinear(())), least_rows=1000
+    ),
     "wide-joint": _ours(
         "WideNet, erf, method joint", WideNet(activation="erf"), _CUBIC, method="joint"
     ),

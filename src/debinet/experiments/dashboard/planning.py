@@ -73,7 +73,7 @@ def _method(name: str, grid: list[tuple[str, int]]) -> Method:
 
 
 def _names(method: str, grid: list[tuple[str, int]]) -> tuple[str, ...]:
-    return tuple(_design(design, n).name for design, n in grid if METHODS[method].cost.allows(n))
+    return tuple(_design(design, n).name for design, n in grid if METHODS[method].runs_on(n))
 
 
 def _require_known(what: str, names: Sequence[str], known: Iterable[str]) -> None:
