@@ -13,10 +13,12 @@ from command_line import debinet, run
 import debinet as dn
 from debinet.exceptions import DataNotFoundError, OptionError
 from debinet.experiments.dashboard import peers
+from debinet.experiments.dashboard.alarms import alarms_line, count_alarms
 from debinet.experiments.dashboard.designs import DESIGNS, SIZES, draw_table2
 from debinet.experiments.dashboard.losses import find_losses
 from debinet.experiments.dashboard.methods import DEFAULT, METHODS
 from debinet.experiments.dashboard.not_run import in_words
+from debinet.experiments.dashboard.overview import overview_table
 from debinet.experiments.dashboard.page import make_page, write_dashboard
 from debinet.experiments.dashboard.planning import plan, still_valid
 from debinet.experiments.dashboard.running import run_dashboard
@@ -189,6 +191,15 @@ def test_sums_by_hand():
     assert math.isnan(row["coverage do not trust"])
 
 
+def test_a_run_misses_by_the_largest_error_of_its_treatments():
+    one = record("m", 0, 1.5).values
+    second = {key.replace("d1", "d2"): value for key, value in record("m", 0, -1.0).values.items()}
+    both = Record("", "waves, n = 100", "m", 0, {**one, **second}, None, 1.0, [])
+    runs = tabulate_runs([both, record("m", 1, 1.0), failed("m", 2)])
+    assert runs["miss"].tolist()[:2] == [4.0, 0.0]  # standard errors of 0.5
+    assert math.isnan(runs["miss"][2])
+
+
 def test_treatments_count_equally_whatever_their_scale():
     def two(scale):
         one = record("m", 0, 1.5).values
@@ -241,7 +252,64 @@ def test_methods_are_compared_in_the_runs_they_have_in_common():
     assert losses(*ours, record("splines", 1, 1.5)) == (["error"], ["splines"])
 
 
+# Verdicts and misses
+
+
+def test_alarms_are_counted_on_the_designs_held_aside():
+    oblique = "oblique, n = 100"
+    records = [
+        record(DEFAULT, 0, 1.2, trust=0.0, design=oblique),
+        record(DEFAULT, 1, 1.2, trust=1.0, design=oblique),
+        record(DEFAULT, 2, 1.2, trust=0.0, design=oblique),
+        record(DEFAULT, 3, 3.0, trust=0.0, design=oblique),  # four standard errors
+        record(DEFAULT, 4, 3.0, trust=2.0, design=oblique),
+        record(DEFAULT, 5, 2.25, trust=1.0, design=oblique),  # 2.5: neither far nor near
+        record(DEFAULT, 0, 3.0, trust=0.0),  # for tuning
+        record("splines", 0, 3.0, trust=0.0, design=oblique),
+        failed(DEFAULT, 6),
+    ]
+    alarms = count_alarms(tabulate_runs(records), "held aside")
+    assert (alarms.ok, alarms.far, alarms.near) == (3, 2, 3)
+    assert alarms.coverage == pytest.approx(2 / 3)
+    assert (alarms.caught, alarms.false) == (0.5, pytest.approx(1 / 3))
+    line = alarms_line(alarms, "these")
+    assert "fits called ok (3) cover 0.67 ±" in line
+    assert "of fits that miss by more than three standard errors (2), 0.50 are not ok" in line
+    assert "of fits that miss by less than two standard errors (3), 0.33 are not ok" in line
+
+
+def test_alarms_without_misses_or_runs():
+    good = tabulate_runs([record(DEFAULT, 0, 1.2, trust=0.0)])
+    assert "no fit misses by more than three" in alarms_line(count_alarms(good, "tuning"), "these")
+    none = count_alarms(good, "held aside")
+    assert alarms_line(none, "these") == "Our default was not run on these."
+
+
 # The page
+
+
+def table_cells(text):
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+
+
+def overview_of(*rows):
+    names = ["design", "n", "method", "error", "coverage"]
+    return table_cells(overview_table(pd.DataFrame(rows, columns=names)))
+
+
+def test_the_overview_is_bold_where_a_bound_is_missed():
+    head, _, waves, oblique = overview_of(
+        ("oblique", 1000, DEFAULT, 1.34, 0.91),
+        ("oblique", 5000, DEFAULT, 1.51, 0.89),
+        ("waves", 1000, DEFAULT, 1.36, 0.89),
+        ("waves", 5000, DEFAULT, 1.49, 0.87),
+        ("waves", 20_000, DEFAULT, math.nan, math.nan),
+        ("waves", 50_000, "splines", 9.0, 0.0),
+    )
+    assert head == ["design", "use", "1,000", "5,000", "20,000"]
+    assert waves[1:] == ["tuning", "**1.36** / **0.89**", "1.49 / **0.87**", "**failed**"]
+    assert oblique[1:] == ["held aside", "1.34 / 0.91", "**1.51** / 0.89", ""]
+    assert overview_of(("waves", 500, "splines", 1.0, 0.9)) == [[]]  # our default was not run
 
 
 def test_the_page_of_a_run(folder, tmp_path):
@@ -266,8 +334,11 @@ def test_the_page_marks_losses_and_says_what_was_not_run():
     ]
     runs = tabulate_runs(records)
     text = make_page(runs, summarize(runs), "")
-    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
-    (loss,) = [row for row in cells if row[:1] == ["[oblique](#oblique)"]]
+    assert text.index("## Overview") < text.index("## Losses")
+    assert "On the designs that were held aside, fits called ok (1) cover 1.00" in text
+    cells = table_cells(text)
+    glance, loss = [row for row in cells if row[:1] == ["[oblique](#oblique)"]]
+    assert glance[1:] == ["held aside", "**1.80** / **0.00**", "1.00 / 1.00"]
     assert loss[1:7] == [
         "held aside",
         "1000",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,14 @@ from typing import Any
 import pandas as pd
 
 from debinet.exceptions import DataNotFoundError
+from debinet.experiments.dashboard.alarms import alarms_line, count_alarms
 from debinet.experiments.dashboard.designs import DESIGNS
 from debinet.experiments.dashboard.estimates import VERDICTS
+from debinet.experiments.dashboard.formats import number, percent, with_error
 from debinet.experiments.dashboard.losses import find_losses
 from debinet.experiments.dashboard.methods import DEFAULT, METHODS
 from debinet.experiments.dashboard.not_run import expected_seconds, in_words
+from debinet.experiments.dashboard.overview import HEADING, overview_table
 from debinet.experiments.dashboard.planning import NAME, still_valid
 from debinet.experiments.dashboard.running import read_commands
 from debinet.experiments.dashboard.runs import tabulate_runs
@@ -56,6 +58,9 @@ Coverage of our default by the verdict of `trust()`, over all sizes. Thresholds 
 designs for tuning, so the rows of the designs that were held aside are the evidence
 ([decision 21](decisions/0021-designs-held-aside.md)).
 """
+_MISSES = """\
+A fit misses by the largest error of its coefficients, in the standard errors that it reports.
+"""
 _MOST_REASONS = 20
 
 
@@ -88,19 +93,24 @@ def write_dashboard(folder: Path, page: Path, *, seed: int = 0) -> None:
 
 
 def make_page(runs: pd.DataFrame, summary: pd.DataFrame, commands: str) -> str:
-    """Return the page: losses, coverage by verdict, and a table for every design."""
+    """Return the page: overview, losses, coverage by verdict, and a table for every design."""
     losses = find_losses(runs)
     lost = {(row["design"], row["n"]): row["lost"] for row in losses.to_dict("records")}
     designs = [design for design in DESIGNS if design in set(runs["design"])]
     parts = [
         _INTRODUCTION,
         commands,
+        HEADING,
+        overview_table(summary),
+        "",
         _LOSSES,
         _losses_table(losses, ran=DEFAULT in set(runs["method"])),
         "",
         _TRUST,
         _trust_table(runs),
         "",
+        alarms_line(count_alarms(runs, "held aside"), "the designs that were held aside"),
+        _MISSES,
         "## Methods",
         "",
         markdown(["method", "what it is"], [[m, METHODS[m].label] for m in _present(summary)]),
@@ -143,11 +153,11 @@ def _losses_table(losses: pd.DataFrame, *, ran: bool) -> str:
             DESIGNS[row["design"]].use,
             str(row["n"]),
             f"**{row['lost']}**",
-            _number(row["error"]),
-            _number(row["coverage"]),
+            number(row["error"]),
+            number(row["coverage"]),
             row["best"],
-            _number(row["best_error"]),
-            _number(row["best_coverage"]),
+            number(row["best_error"]),
+            number(row["best_coverage"]),
         ]
         for row in losses.to_dict("records")
     ]
@@ -162,7 +172,7 @@ def _trust_table(runs: pd.DataFrame) -> str:
         for verdict in VERDICTS:
             covered = done.loc[(use == group) & (done["verdict"] == verdict), "covered"]
             if len(covered):
-                rows.append([group, verdict, _with_error(*share(covered)), str(len(covered))])
+                rows.append([group, verdict, with_error(*share(covered)), str(len(covered))])
     return markdown(["designs", "verdict", "coverage", "runs"], rows)
 
 
@@ -193,11 +203,11 @@ def _row(row: Mapping[Hashable, Any], lost: dict[tuple[str, int], str]) -> list[
     return [
         str(n),
         f"**{method}**" if method == DEFAULT else method,
-        _with_error(row["error"], row["error_se"]),
-        _with_error(row["coverage"], row["coverage_se"]),
-        _number(row["length"]),
-        _number(row["seconds"]),
-        *(_percent(row[f"share {verdict}"]) for verdict in VERDICTS),
+        with_error(row["error"], row["error_se"]),
+        with_error(row["coverage"], row["coverage_se"]),
+        number(row["length"]),
+        number(row["seconds"]),
+        *(percent(row[f"share {verdict}"]) for verdict in VERDICTS),
         str(row["runs"]),
         str(row["failures"]),
         f"**loss: {mark}**" if mark else "",
@@ -218,17 +228,3 @@ def _failures(runs: pd.DataFrame) -> list[str]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
-
-
-def _with_error(value: float, error: float) -> str:
-    return " ± ".join(filter(None, [_number(value), _number(error)]))
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return ""
-    return f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
-
-
-def _percent(value: float) -> str:
-    return "" if math.isnan(value) else f"{100 * value:.0f}"

@@ -21,7 +21,8 @@ def tabulate_runs(records: Sequence[Record]) -> pd.DataFrame:
 
     Columns: design, n, method, replication; squared (squared error over the squared ideal standard
     error), covered (share of intervals), length (over that of the ideal interval), each a mean over
-    treatments and NaN if the run failed; verdict ("" without one), seconds, failure.
+    treatments; miss (error in standard errors of the method, the largest over treatments); all of
+    these NaN if the run failed; verdict ("" without one), seconds, failure.
     """
     runs = pd.DataFrame(
         [
@@ -40,7 +41,7 @@ def tabulate_runs(records: Sequence[Record]) -> pd.DataFrame:
 
 def _accuracy(records: Sequence[Record]) -> pd.DataFrame:
     frames = [_coefficients(record) for record in records if record.values is not None]
-    columns = [*KEYS, "squared", "covered", "length"]
+    columns = [*KEYS, "squared", "covered", "length", "miss"]
     if not frames:
         return pd.DataFrame(columns=columns).astype({"n": int, "replication": int})
     each = pd.concat(frames, ignore_index=True)
@@ -50,8 +51,10 @@ def _accuracy(records: Sequence[Record]) -> pd.DataFrame:
     each["squared"] = (each["coef"] - each["truth"]) ** 2 / variance
     each["covered"] = each["truth"].between(each["lower"], each["upper"]).astype(float)
     each["length"] = (each["upper"] - each["lower"]) / (_IDEAL_LENGTH * variance**0.5)
-    means: pd.DataFrame = each.groupby(KEYS, sort=False)[["squared", "covered", "length"]].mean()
-    return means.reset_index()[columns]
+    each["miss"] = (each["coef"] - each["truth"]).abs() / each["se"]
+    grouped = each.groupby(KEYS, sort=False)
+    means = grouped[["squared", "covered", "length"]].mean()
+    return means.assign(miss=grouped["miss"].max()).reset_index()[columns]
 
 
 def _coefficients(record: Record) -> pd.DataFrame:
