@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from debinet._random import named_seed, root_seed
 from debinet.data.folds import Fold, Folds
@@ -20,6 +20,7 @@ from debinet.learners.adapter import (
     seeded,
     weight_arguments,
 )
+from debinet.learners.progress import Counter, run_counted
 from debinet.protocols import (
     DiagnosedLearner,
     Diagnostics,
@@ -94,6 +95,8 @@ class CrossFitter:
         The learner's closed form for these rows. Without one it is fitted again without each fold.
     members : tuple of CrossFitter
         Those of the learners of an ensemble.
+    counter : Counter, optional
+        Of fits, as many as `count_refits` says for every call of `hold_out`.
     """
 
     learner: Any
@@ -105,6 +108,7 @@ class CrossFitter:
     groups: IntArray | None = None
     prepared: Prepared | None = None
     members: tuple[CrossFitter, ...] = ()
+    counter: Counter | None = None
 
     @property
     def label(self) -> str:
@@ -166,12 +170,13 @@ def make_cross_fitter(
     groups: IntArray | None = None,
     name: str | None = None,
     before: CrossFitter | None = None,
+    counter: Counter | None = None,
 ) -> CrossFitter:
     """Prepare to cross-fit targets, those of M (n, m) first.
 
     Parameters
     ----------
-    learner, Z, folds, seed, weights, n_jobs, groups
+    learner, Z, folds, seed, weights, n_jobs, groups, counter
         As in `CrossFitter`.
     M : FloatArray of shape (n, m)
     name : str, optional
@@ -182,10 +187,10 @@ def make_cross_fitter(
     if n_jobs is not None:
         count_workers(n_jobs)  # refused before any work is done
     own = seed if name is None else named_seed(seed, name)
-    fitter = CrossFitter(learner, Z, folds, seed, weights, n_jobs, groups)
+    fitter = CrossFitter(learner, Z, folds, seed, weights, n_jobs, groups, counter=counter)
     if isinstance(learner, EnsembleLearner):
         return replace(fitter, members=_make_members(fitter, M, own, before))
-    if not (has_closed_form(learner) and (folds.complementary or folds.in_sample)):
+    if not _needs_no_refits(learner, folds):
         return fitter
     if before is not None and before.prepared is not None:
         return replace(fitter, prepared=before.prepared)
@@ -217,6 +222,7 @@ def _make_members(
             n_jobs=fitter.n_jobs,
             groups=fitter.groups,
             before=old[k],
+            counter=fitter.counter,
         )
         for k, learner in enumerate(learners)
     )
@@ -243,6 +249,17 @@ def cross_fit(
 def has_closed_form(learner: Any) -> bool:
     """Whether the learner predicts held-out rows without refits."""
     return isinstance(learner, PreparedLearner)
+
+
+def _needs_no_refits(learner: Any, folds: Folds) -> bool:
+    return has_closed_form(learner) and (folds.complementary or folds.in_sample)
+
+
+def count_refits(learner: Any, folds: Folds) -> int:
+    """Return how many fits hold targets out: one per fold and learner without a closed form."""
+    if isinstance(learner, EnsembleLearner):
+        return sum(count_refits(member, folds) for member in learner.members(folds.n))
+    return 0 if _needs_no_refits(learner, folds) else len(folds)
 
 
 def fold_seeds(seed: int, count: int) -> list[int]:
@@ -288,8 +305,10 @@ def _in_closed_form(fitter: CrossFitter, prepared: Prepared, M: FloatArray) -> C
 def _fold_by_fold(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFitted:
     # Threads: the same numerical libraries with the same settings as one worker, so the same
     # bits, and no copies of the data.
-    work = (delayed(_predict_fold)(fitter, M, fold, seed, k) for k, fold in enumerate(fitter.folds))
-    done = Parallel(n_jobs=fitter.n_jobs, prefer="threads")(work)
+    # A counter stays in this process, whatever the workers are.
+    plain = replace(fitter, counter=None)
+    work = (delayed(_predict_fold)(plain, M, fold, seed, k) for k, fold in enumerate(fitter.folds))
+    done = run_counted(work, fitter.counter, n_jobs=fitter.n_jobs, prefer="threads")
     predictions = np.empty_like(M)
     for fold, (fold_predictions, _) in zip(fitter.folds, done, strict=True):
         predictions[fold.test] = fold_predictions
@@ -336,6 +355,8 @@ def _all_folds_at_once(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFi
     models = guarded(
         fitter.learner, lambda: fitter.learner.fit_folds(fitter.Z, M, rows, seeds, **arguments)
     )
+    if fitter.counter is not None:
+        fitter.counter.advance(len(rows))
     fits = tuple(FittedLearner((model,), np.ones(M.shape[1])) for model in models)
     predictions = np.empty_like(M)
     for fold, fit in zip(fitter.folds, fits, strict=True):
