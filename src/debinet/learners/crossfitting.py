@@ -20,6 +20,7 @@ from debinet.learners.adapter import (
     seeded,
     weight_arguments,
 )
+from debinet.learners.averages import Averaged, Weighted
 from debinet.learners.progress import Counter, run_counted
 from debinet.protocols import (
     DiagnosedLearner,
@@ -34,23 +35,6 @@ from debinet.protocols import (
     Prepared,
     PreparedLearner,
 )
-
-
-@dataclass(frozen=True)
-class Averaged:
-    """Models of the same targets, to predict new rows by their average.
-
-    Attributes
-    ----------
-    fits : tuple of FittedLearner
-        One per fold, or one of all rows for closed forms.
-    """
-
-    fits: tuple[FittedLearner, ...]
-
-    def predict(self, Z: FloatArray) -> FloatArray:
-        """Predict new rows by the average of the models, as in the paper's Algorithm 4."""
-        return np.asarray(np.mean([fit.predict(Z) for fit in self.fits], axis=0))
 
 
 @dataclass(frozen=True)
@@ -265,27 +249,6 @@ def count_refits(learner: Any, folds: Folds) -> int:
 def fold_seeds(seed: int, count: int) -> list[int]:
     """Return the random states of the models of all folds, as separate fits would have them."""
     return [named_seed(named_seed(seed, "fold", k), "random_state", "joint") for k in range(count)]
-
-
-@dataclass(frozen=True)
-class Weighted:
-    """Cross-fitted learners, averaged.
-
-    Attributes
-    ----------
-    parts : tuple of Averaged
-        Of k learners.
-    weights : FloatArray of shape (k, m)
-        Of each learner for each output.
-    """
-
-    parts: tuple[Averaged, ...]
-    weights: FloatArray
-
-    def predict(self, Z: FloatArray) -> FloatArray:
-        """Return predictions (rows of Z, m)."""
-        found = np.array([part.predict(Z) for part in self.parts])
-        return np.asarray(np.einsum("km,knm->nm", self.weights, found))
 
 
 def _in_closed_form(fitter: CrossFitter, prepared: Prepared, M: FloatArray) -> CrossFitted:

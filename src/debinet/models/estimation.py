@@ -12,7 +12,7 @@ from debinet.inference.provenance import Provenance
 from debinet.inference.regression import Regression
 from debinet.inference.result import Inference
 from debinet.inference.trust_evidence import DeferredEvidence
-from debinet.learners.crossfitting import Averaged
+from debinet.learners.averages import Averaged
 from debinet.learners.progress import Progress
 from debinet.protocols import FloatArray, IntArray
 
