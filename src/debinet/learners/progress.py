@@ -14,6 +14,8 @@ from joblib import Parallel
 
 Item = TypeVar("Item")
 
+# Name of the thread that updates what is shown.
+WATCHER = "debinet progress"
 # Share of the delay after which an estimate of the total time is believed: the first unit may
 # import packages and compile, and would make quick work look long.
 _BELIEVED = 0.2
@@ -137,7 +139,7 @@ class Counter:
         self._every = _LIVE if _is_live() else _LOG
         self._bar: Any = None
         self._lock, self._end = Lock(), Event()
-        self._thread = Thread(target=self._watch, daemon=True)
+        self._thread = Thread(target=self._watch, name=WATCHER, daemon=True)
 
     def __enter__(self) -> Self:
         self._start = self._updated = monotonic()
