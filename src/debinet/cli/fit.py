@@ -89,16 +89,17 @@ def fit_command(
     require_tables(table)
     require_free([*table, *(path for path in (save, report) if path is not None)], force)
     kind, groups = read_vcov(vcov)
-    asked = FitOptions(groups=groups, **options)
-    streaming = Streaming(width, checkpoint, scheduler, progress=not quiet and _is_terminal())
+    asked = FitOptions(groups=groups, progress=not quiet and _is_terminal(), **options)
+    streaming = Streaming(width, checkpoint, scheduler)
     if stream:
         model, left_out = fit_stream(file, asked, kind, streaming), 0
     else:
         require_no_streaming(streaming)
         model, left_out = _fit(file, asked)
+    # The fit of a formula holds the model whose result it shows.
+    fitted = getattr(model, "model", model)
+    fitted.verbose = False  # a saved model does not depend on whether it was made in a terminal
     if kind is not None and kind != model.result_.vcov_type:
-        # The fit of a formula holds the model whose result it shows.
-        fitted = getattr(model, "model", model)
         fitted.result_ = fitted.result_.with_vcov(kind)
     result = model.result_
     for path in table:
@@ -165,6 +166,7 @@ def _fit_formula(frame: pd.DataFrame, asked: FitOptions) -> tuple[Any, int]:
         sample_weight=asked.weights,
         crossfit=read_crossfit(asked.crossfit),
         random_state=asked.seed,
+        verbose=asked.progress,
     )
     return fit, left_out
 
@@ -196,6 +198,7 @@ def _model(asked: FitOptions, treatments: list[str]) -> Any:
         "learner": asked.learner,
         "crossfit": read_crossfit(asked.crossfit),
         "random_state": asked.seed,
+        "verbose": asked.progress,
     }
     if asked.select is None:
         from debinet.models.partially_linear import PartiallyLinear

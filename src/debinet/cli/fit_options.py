@@ -13,7 +13,7 @@ LEARNERS = ("wide", "net", "spline", "forest", "boosting", "lasso", "linear", "m
 
 @dataclass(frozen=True)
 class FitOptions:
-    """What to fit: the options of the command line, and the columns of clusters from --vcov."""
+    """What to fit: options of the command line, columns of clusters, whether to show progress."""
 
     outcome: str | None
     treatments: str | None
@@ -26,6 +26,7 @@ class FitOptions:
     weights: str | None
     seed: int
     drop_missing: bool
+    progress: bool
 
 
 def read_vcov(text: str | None) -> tuple[str | None, list[str]]:

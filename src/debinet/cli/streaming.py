@@ -16,12 +16,11 @@ _KINDS = ("iid", "HC0", "HC1", "HC2", "HC3", "full")
 
 @dataclass(frozen=True)
 class Streaming:
-    """The options of --stream, and whether to show progress bars."""
+    """The options of --stream."""
 
     width: int | None
     checkpoint: Path | None
     scheduler: str | None
-    progress: bool
 
 
 def fit_stream(path: Path, asked: FitOptions, kind: str | None, streaming: Streaming) -> Any:
@@ -47,7 +46,7 @@ def fit_stream(path: Path, asked: FitOptions, kind: str | None, streaming: Strea
         sample_weight=asked.weights,
         client=streaming.scheduler,
         checkpoint=streaming.checkpoint,
-        progress=streaming.progress,
+        progress=asked.progress,
     )
 
 

@@ -40,8 +40,8 @@ CLASSES = {
     "desparsified design": "selection.problem:LinearProblem",
     "desparsified lasso": "desparsified.lasso:LassoFit",
     # learners
-    "averaged": "learners.crossfitting:Averaged",
-    "weighted": "learners.crossfitting:Weighted",
+    "averaged": "learners.averages:Averaged",
+    "weighted": "learners.averages:Weighted",
     "fitted learner": "learners.adapter:FittedLearner",
     "moments": "learners.inputs:Moments",
     "MeanLearner": "learners.mean:MeanLearner",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from debinet._random import named_seed, root_seed
 from debinet.data.folds import Fold, Folds
@@ -20,6 +20,8 @@ from debinet.learners.adapter import (
     seeded,
     weight_arguments,
 )
+from debinet.learners.averages import Averaged, Weighted
+from debinet.learners.progress import Counter, run_counted
 from debinet.protocols import (
     DiagnosedLearner,
     Diagnostics,
@@ -33,23 +35,6 @@ from debinet.protocols import (
     Prepared,
     PreparedLearner,
 )
-
-
-@dataclass(frozen=True)
-class Averaged:
-    """Models of the same targets, to predict new rows by their average.
-
-    Attributes
-    ----------
-    fits : tuple of FittedLearner
-        One per fold, or one of all rows for closed forms.
-    """
-
-    fits: tuple[FittedLearner, ...]
-
-    def predict(self, Z: FloatArray) -> FloatArray:
-        """Predict new rows by the average of the models, as in the paper's Algorithm 4."""
-        return np.asarray(np.mean([fit.predict(Z) for fit in self.fits], axis=0))
 
 
 @dataclass(frozen=True)
@@ -94,6 +79,8 @@ class CrossFitter:
         The learner's closed form for these rows. Without one it is fitted again without each fold.
     members : tuple of CrossFitter
         Those of the learners of an ensemble.
+    counter : Counter, optional
+        Of fits, as many as `count_refits` says for every call of `hold_out`.
     """
 
     learner: Any
@@ -105,6 +92,7 @@ class CrossFitter:
     groups: IntArray | None = None
     prepared: Prepared | None = None
     members: tuple[CrossFitter, ...] = ()
+    counter: Counter | None = None
 
     @property
     def label(self) -> str:
@@ -166,12 +154,13 @@ def make_cross_fitter(
     groups: IntArray | None = None,
     name: str | None = None,
     before: CrossFitter | None = None,
+    counter: Counter | None = None,
 ) -> CrossFitter:
     """Prepare to cross-fit targets, those of M (n, m) first.
 
     Parameters
     ----------
-    learner, Z, folds, seed, weights, n_jobs, groups
+    learner, Z, folds, seed, weights, n_jobs, groups, counter
         As in `CrossFitter`.
     M : FloatArray of shape (n, m)
     name : str, optional
@@ -182,10 +171,10 @@ def make_cross_fitter(
     if n_jobs is not None:
         count_workers(n_jobs)  # refused before any work is done
     own = seed if name is None else named_seed(seed, name)
-    fitter = CrossFitter(learner, Z, folds, seed, weights, n_jobs, groups)
+    fitter = CrossFitter(learner, Z, folds, seed, weights, n_jobs, groups, counter=counter)
     if isinstance(learner, EnsembleLearner):
         return replace(fitter, members=_make_members(fitter, M, own, before))
-    if not (has_closed_form(learner) and (folds.complementary or folds.in_sample)):
+    if not _needs_no_refits(learner, folds):
         return fitter
     if before is not None and before.prepared is not None:
         return replace(fitter, prepared=before.prepared)
@@ -217,6 +206,7 @@ def _make_members(
             n_jobs=fitter.n_jobs,
             groups=fitter.groups,
             before=old[k],
+            counter=fitter.counter,
         )
         for k, learner in enumerate(learners)
     )
@@ -245,30 +235,20 @@ def has_closed_form(learner: Any) -> bool:
     return isinstance(learner, PreparedLearner)
 
 
+def _needs_no_refits(learner: Any, folds: Folds) -> bool:
+    return has_closed_form(learner) and (folds.complementary or folds.in_sample)
+
+
+def count_refits(learner: Any, folds: Folds) -> int:
+    """Return how many fits hold targets out: one per fold and learner without a closed form."""
+    if isinstance(learner, EnsembleLearner):
+        return sum(count_refits(member, folds) for member in learner.members(folds.n))
+    return 0 if _needs_no_refits(learner, folds) else len(folds)
+
+
 def fold_seeds(seed: int, count: int) -> list[int]:
     """Return the random states of the models of all folds, as separate fits would have them."""
     return [named_seed(named_seed(seed, "fold", k), "random_state", "joint") for k in range(count)]
-
-
-@dataclass(frozen=True)
-class Weighted:
-    """Cross-fitted learners, averaged.
-
-    Attributes
-    ----------
-    parts : tuple of Averaged
-        Of k learners.
-    weights : FloatArray of shape (k, m)
-        Of each learner for each output.
-    """
-
-    parts: tuple[Averaged, ...]
-    weights: FloatArray
-
-    def predict(self, Z: FloatArray) -> FloatArray:
-        """Return predictions (rows of Z, m)."""
-        found = np.array([part.predict(Z) for part in self.parts])
-        return np.asarray(np.einsum("km,knm->nm", self.weights, found))
 
 
 def _in_closed_form(fitter: CrossFitter, prepared: Prepared, M: FloatArray) -> CrossFitted:
@@ -288,8 +268,10 @@ def _in_closed_form(fitter: CrossFitter, prepared: Prepared, M: FloatArray) -> C
 def _fold_by_fold(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFitted:
     # Threads: the same numerical libraries with the same settings as one worker, so the same
     # bits, and no copies of the data.
-    work = (delayed(_predict_fold)(fitter, M, fold, seed, k) for k, fold in enumerate(fitter.folds))
-    done = Parallel(n_jobs=fitter.n_jobs, prefer="threads")(work)
+    # A counter stays in this process, whatever the workers are.
+    plain = replace(fitter, counter=None)
+    work = (delayed(_predict_fold)(plain, M, fold, seed, k) for k, fold in enumerate(fitter.folds))
+    done = run_counted(work, fitter.counter, n_jobs=fitter.n_jobs, prefer="threads")
     predictions = np.empty_like(M)
     for fold, (fold_predictions, _) in zip(fitter.folds, done, strict=True):
         predictions[fold.test] = fold_predictions
@@ -336,6 +318,8 @@ def _all_folds_at_once(fitter: CrossFitter, M: FloatArray, seed: int) -> CrossFi
     models = guarded(
         fitter.learner, lambda: fitter.learner.fit_folds(fitter.Z, M, rows, seeds, **arguments)
     )
+    if fitter.counter is not None:
+        fitter.counter.advance(len(rows))
     fits = tuple(FittedLearner((model,), np.ones(M.shape[1])) for model in models)
     predictions = np.empty_like(M)
     for fold, fit in zip(fitter.folds, fits, strict=True):

@@ -7,19 +7,22 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, named_seed, root_seed
 from debinet.data.candidates import CandidateRows, read_candidate_rows
+from debinet.data.options import switch
 from debinet.data.records import save_object
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
 from debinet.inference.multisplit import MultiSplit
+from debinet.learners.progress import Progress, run_counted
 from debinet.models.estimate import require_options
 from debinet.models.estimation import Options
 from debinet.models.selected import (
+    MODEL,
     Estimated,
     Selection,
     estimate_selected,
@@ -54,6 +57,8 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         less often than their level.
     random_state : int, numpy random generator, or None
         Decides the split, the folds and every random state left open.
+    verbose : bool
+        As in `PartiallyLinear`. With several splits, those that are done are counted.
 
     Attributes
     ----------
@@ -92,6 +97,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         method: str = "auto",
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        verbose: bool = False,
     ) -> None:
         self.selector = selector
         self.learner = learner
@@ -100,6 +106,7 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Select, then estimate.
@@ -120,30 +127,21 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         plan, seed = read_plan(self.selection_share), root_seed(self.random_state)
         selector = resolve_selector(self.selector)
         require_selector(selector)
-        options = Options(self.learner, self.method, self.crossfit, self.n_jobs, seed)
+        progress = Progress(switch("verbose", self.verbose))
+        options = Options(self.learner, self.method, self.crossfit, self.n_jobs, seed, progress)
         require_options(options)
         splits = [
             split_rows(plan, sample.y.size, sample.groups, named_generator(seed, "rows", k))
             for k in range(plan.repeats)
         ]
-        procedure = _Procedure(sample, selector, options)
-        selection, first = procedure.run(splits[0], 0)
+        done = _run_all(_Procedure(sample, selector, options), splits)
         # The seed that repeats the whole fit, not only what follows the split of the rows.
-        provenance = replace(first.result.provenance, seed=seed)
-        result = replace(first.result, provenance=provenance)
-        fitted = None if first.fitted is None else replace(first.fitted, result=result)
-        first = replace(first, result=result, fitted=fitted)
-        several = None
-        if plan.repeats > 1:
-            alone = replace(procedure, options=replace(options, n_jobs=None))
-            others = Parallel(n_jobs=self.n_jobs)(
-                delayed(_estimates)(alone, split, k) for k, split in enumerate(splits[1:], start=1)
-            )
-            several = _aggregate(sample, [_row(first), *others])
+        first = _with_seed(done.first, seed)
+        several = _aggregate(sample, [_row(first), *done.others]) if done.others else None
         # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
         validate_data(self, X, skip_check_array=True)
         self._candidates, self._estimated = sample.candidates, first
-        self.selector_, self.splits_, self.result_ = selection.selector, several, first.result
+        self.selector_, self.splits_, self.result_ = done.selection.selector, several, first.result
         self.selection_rows_, self.estimation_rows_ = splits[0].selection, splits[0].estimation
         self.coef_ = first.result.estimate.copy()
         return self
@@ -189,7 +187,9 @@ class _Procedure:
 
     def run(self, split: RowSplit, number: int) -> tuple[Selection, Estimated]:
         own = named_seed(self.options.seed, "split", number)
-        selection = select(self.selector, self.sample.of(split.selection), own)
+        what = f"{type(self.selector).__name__} selects"
+        with self.options.progress.count(what, 1, "selection"):
+            selection = select(self.selector, self.sample.of(split.selection), own)
         options = replace(self.options, seed=own)
         return selection, estimate_selected(self.sample, split, selection, options)
 
@@ -202,6 +202,36 @@ class _Row:
     coef: FloatArray
     se: FloatArray
     df: float
+
+
+@dataclass(frozen=True)
+class _AllSplits:
+    """The first split, and what is kept of the others."""
+
+    selection: Selection
+    first: Estimated
+    others: list[_Row]
+
+
+def _run_all(procedure: _Procedure, splits: list[RowSplit]) -> _AllSplits:
+    if len(splits) == 1:
+        return _AllSplits(*procedure.run(splits[0], 0), [])
+    options = procedure.options
+    # Splits are counted, not what happens within them, perhaps in other processes.
+    quiet = replace(procedure, options=replace(options, progress=Progress()))
+    alone = replace(quiet, options=replace(quiet.options, n_jobs=None))
+    with options.progress.count(MODEL, len(splits), "split") as counter:
+        selection, first = quiet.run(splits[0], 0)
+        counter.advance()
+        work = (delayed(_estimates)(alone, split, k) for k, split in enumerate(splits[1:], start=1))
+        return _AllSplits(selection, first, run_counted(work, counter, n_jobs=options.n_jobs))
+
+
+def _with_seed(estimated: Estimated, seed: int) -> Estimated:
+    provenance = replace(estimated.result.provenance, seed=seed)
+    result = replace(estimated.result, provenance=provenance)
+    fitted = None if estimated.fitted is None else replace(estimated.fitted, result=result)
+    return replace(estimated, result=result, fitted=fitted)
 
 
 def _estimates(procedure: _Procedure, split: RowSplit, number: int) -> _Row:

@@ -26,7 +26,7 @@ from debinet.learners.mean import MeanLearner
 from debinet.learners.named import resolve_learner
 from debinet.models.estimation import Estimation, Fitted, Options
 from debinet.models.gather_trust_evidence import gather
-from debinet.models.partialling import Repetition, partial_out, require_folds
+from debinet.models.partialling import Repetition, count_fits, partial_out, require_folds
 
 if TYPE_CHECKING:
     from debinet.models.streamed import StreamedTable
@@ -128,24 +128,31 @@ def _repeat(
 ) -> list[Repetition]:
     before: CrossFitter | None = None
     parts = []
-    for k, folds in enumerate(repetitions):
-        fitter = make_cross_fitter(
-            learner,
-            data.Z,
-            data.M,
-            folds,
-            seed=named_seed(options.seed, k),
-            weights=data.weights,
-            n_jobs=options.n_jobs,
-            groups=data.groups,
-            name="joint",
-            before=before,
-        )
-        # The trust report is about the first repetition.
-        parts.append(partial_out(fitter, data, options.method, with_path=k == 0))
-        # Two decompositions may not fit: the old one is released before the next is made.
-        before = fitter.reusable()
-        del fitter
+    fits = count_fits(learner, repetitions, options.method)
+    units = (fits, "fit") if fits else (len(repetitions), "repetition")
+    with options.progress.count(type(learner).__name__, *units) as counter:
+        for k, folds in enumerate(repetitions):
+            fitter = make_cross_fitter(
+                learner,
+                data.Z,
+                data.M,
+                folds,
+                seed=named_seed(options.seed, k),
+                weights=data.weights,
+                n_jobs=options.n_jobs,
+                groups=data.groups,
+                name="joint",
+                before=before,
+                counter=counter,
+            )
+            # The trust report is about the first repetition.
+            parts.append(partial_out(fitter, data, options.method, with_path=k == 0))
+            # Two decompositions may not fit: the old one is released before the next is made.
+            before = fitter.reusable()
+            del fitter
+            if not fits:
+                # The first repetition is the longest: others use its preparation, and no path.
+                counter.advance(typical=k > 0)
     return parts
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from debinet.inference.provenance import Provenance
 from debinet.inference.regression import Regression
 from debinet.inference.result import Inference
 from debinet.inference.trust_evidence import DeferredEvidence
-from debinet.learners.crossfitting import Averaged
+from debinet.learners.averages import Averaged
+from debinet.learners.progress import Progress
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -26,6 +27,8 @@ class Options:
         Parameters of `PartiallyLinear`.
     seed : int
         From which all random states are derived.
+    progress : Progress
+        Whether a long fit shows how far it is.
     """
 
     learner: Any
@@ -33,6 +36,7 @@ class Options:
     crossfit: Any
     n_jobs: int | None
     seed: int
+    progress: Progress = field(default_factory=Progress)
 
 
 @dataclass(frozen=True)

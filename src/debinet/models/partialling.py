@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +23,12 @@ from debinet.inference.penalty_path import (
     solve_along,
 )
 from debinet.inference.regression import ResidualRegression
-from debinet.learners.crossfitting import CrossFitted, CrossFitter
+from debinet.learners.crossfitting import CrossFitted, CrossFitter, count_refits
 from debinet.models.estimation import ConditionalMeans
 from debinet.protocols import Diagnostics, FloatArray
+
+# How often the methods hold targets out, for progress; those that are not listed do so once.
+_TIMES = {"structured": 3, "three-step": 2, "iv-type": 2}
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,11 @@ def _penalty_path(
         return None
     variance = difference_variance(influence, regression.residuals, along, data.groups)
     return make_path(regression.coef, factors, along, variance)
+
+
+def count_fits(learner: Any, repetitions: Sequence[Folds], method: str) -> int:
+    """Return how many fits of the learner all repetitions take; 0 if it has a closed form."""
+    return _TIMES.get(method, 1) * sum(count_refits(learner, folds) for folds in repetitions)
 
 
 def _require_identified(R_D: FloatArray, data: Dataset) -> None:

@@ -13,9 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, root_seed
 from debinet.data.dataset import Dataset
+from debinet.data.options import switch
 from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.exceptions import OptionError
+from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
 from debinet.protocols import FloatArray
@@ -68,6 +70,10 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         depend on it.
     random_state : int, numpy random generator, or None
         Decides the folds and every random state of the learner that was left open.
+    verbose : bool
+        Whether a `fit` that takes more than 5 seconds, or is expected to, shows on stderr how many
+        of its fits or repetitions are done and about how much time is left. Quick fits show
+        nothing. (`fit_stream` has `progress`.)
 
     Attributes
     ----------
@@ -106,6 +112,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         method: str = "auto",
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        verbose: bool = False,
     ) -> None:
         self.treatments = treatments
         self.learner = learner
@@ -113,6 +120,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         """Estimate the coefficients.
@@ -216,7 +224,8 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _options(self) -> Options:
         seed = root_seed(self.random_state)
-        return Options(self.learner, self.method, self.crossfit, self.n_jobs, seed)
+        progress = Progress(switch("verbose", self.verbose))
+        return Options(self.learner, self.method, self.crossfit, self.n_jobs, seed, progress)
 
     def predict(self, X: Any) -> FloatArray:
         """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""

@@ -20,7 +20,7 @@ from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError, OptionError
 from debinet.inference.methods import AUTO, choose_method
 from debinet.learners.adapter import FittedLearner, set_seeds
-from debinet.learners.crossfitting import Averaged
+from debinet.learners.averages import Averaged
 from debinet.learners.named import resolve_wide
 from debinet.learners.tangent import TangentNet
 from debinet.models.estimation import ConditionalMeans, Estimation, Options

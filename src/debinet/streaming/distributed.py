@@ -13,6 +13,7 @@ import numpy as np
 from debinet.data.pieces import FramePiece, Piece, Source, require_rows
 from debinet.data.tables import require_distinct_names
 from debinet.exceptions import InputError, MemoryLimitError, MissingDependencyError, OptionError
+from debinet.learners.progress import counted
 from debinet.streaming.layout import Layout, RawRows
 from debinet.streaming.running import Job, Sums, run_pieces
 
@@ -80,12 +81,9 @@ class DaskRunner:
 
     def _wait(self, futures: Sequence[Any], name: str) -> None:
         from distributed import as_completed
-        from tqdm.auto import tqdm
 
         done = as_completed(futures, loop=self.client.loop)
-        for future in tqdm(
-            done, total=len(futures), desc=name, unit="task", leave=False, disable=not self.show
-        ):
+        for future in counted(done, self.show, "task", len(futures), name):
             if future.status == "error":
                 future.result()  # raises what the worker raised
 

@@ -6,11 +6,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from debinet.data.pieces import Piece
+from debinet.learners.progress import Progress
 from debinet.streaming.checkpoint import Checkpoint
 from debinet.streaming.layout import Layout, RawRows, read_rows
 
@@ -74,19 +75,18 @@ class LocalRunner:
         done = 0
         if self.checkpoint is not None:
             total, done = self.checkpoint.load(name)
-        bar = _bar(sum(piece.rows for piece in job.pieces), name, self.show)
-        bar.update(sum(piece.rows for piece in job.pieces[:done]))
+        rows = [piece.rows for piece in job.pieces]
+        counter = Progress(self.show, delay=0.0).count(name, sum(rows), "row", sum(rows[:done]))
         try:
-            with threadpool_limits(1), ThreadPoolExecutor(self.workers) as pool:
+            with counter, threadpool_limits(1), ThreadPoolExecutor(self.workers) as pool:
                 for piece in job.pieces[done:]:
                     for part in _ordered(pool, work, _batches(job, piece), self.workers):
                         total = part if total is None else total + part
                     done += 1
-                    bar.update(piece.rows)
+                    counter.advance(piece.rows)
                     if self.checkpoint is not None:
                         self.checkpoint.keep(name, total, done)
         finally:
-            bar.close()
             # Sums of whole pieces only: a piece that was not finished is read again.
             if self.checkpoint is not None:
                 self.checkpoint.flush()
@@ -125,9 +125,3 @@ def _ordered(
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
-
-
-def _bar(total: int, name: str, show: bool) -> Any:
-    from tqdm.auto import tqdm
-
-    return tqdm(total=total, desc=name, unit="row", unit_scale=True, leave=False, disable=not show)
