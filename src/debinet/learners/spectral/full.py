@@ -18,12 +18,9 @@ import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.linalg.blas import dger, dsyr2
 
-from debinet.learners.spectral.spectrum import Block, Projected, Stopped
+from debinet.learners.spectral.spectrum import SMALL, Block, Projected, Stopped
 from debinet.protocols import FloatArray
 
-# Up to this many rows numpy's eigh, which copies but runs on the threads of numpy's own BLAS. Those
-# of scipy's BLAS, a second library, would have to compete with them: 0.05 s of work then take 0.15.
-SMALL = 1500
 # Elements of the largest temporary array.
 _CHUNK = 2**22
 
@@ -127,8 +124,7 @@ def decompose(
     Parameters
     ----------
     kernel : FloatArray of shape (n, n)
-        Symmetric, C-ordered; destroyed. A small one may have single precision: eigenvectors then
-        have it, too, and are found in half the time.
+        Symmetric, C-ordered; destroyed.
     root_weight : FloatArray of shape (n,)
         Square roots of the sample weights, all positive.
     skip : float
@@ -138,17 +134,15 @@ def decompose(
     small : int
         Number of rows up to which nothing is done in place.
     """
-    n, single = kernel.shape[0], kernel.dtype == np.float32
+    n = kernel.shape[0]
     kernel *= root_weight
     kernel *= root_weight[:, None]
     columns = np.ones((n, 1)) if unpenalized is None else unpenalized
     h, C = _reflections(root_weight[:, None] * columns)
     AC = kernel @ C
-    w, V = (_eigen if n <= small else _eigen_in_place)(kernel, h.astype(kernel.dtype, copy=False))
-    w = w.astype(np.float64, copy=False)
-    # eigenvalues that are zero up to rounding; n times that of single precision would be too much
-    rounding = np.finfo(np.float32).eps if single else n * np.finfo(np.float64).eps
-    w[w < rounding * max(w[-1], np.trace(C.T @ AC))] = 0.0
+    w, V = (_eigen if n <= small else _eigen_in_place)(kernel, h)
+    # eigenvalues that are zero up to rounding
+    w[w < n * np.finfo(np.float64).eps * max(w[-1], np.trace(C.T @ AC))] = 0.0
     return FullSpectrum(skip, w, V, C, AC)
 
 
@@ -185,11 +179,8 @@ def _eigen(kernel: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray]:
         kernel -= np.outer(one, q)
         kernel -= np.outer(q, one)
     c = len(h)
-    inner = kernel[c:, c:]
-    # numpy's is slow in single precision, and that of scipy is not
-    single = kernel.dtype == np.float32
-    w, E = eigh(inner, check_finite=False, driver="evd") if single else np.linalg.eigh(inner)
-    V = np.vstack([np.zeros((c, w.size), E.dtype), E])
+    w, E = np.linalg.eigh(kernel[c:, c:])
+    V = np.vstack([np.zeros((c, w.size)), E])
     for one in h[::-1]:
         V -= np.outer(2.0 * one, one @ V)
     return w, V

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from debinet.data.free_memory import row_chunks
-from debinet.learners.spectral.spectrum import Block, Projected
+from debinet.learners.spectral.spectrum import SMALL, Block, Projected
 from debinet.protocols import FloatArray
 
 
@@ -210,7 +210,10 @@ def _through_rows(
 
 def _eigen(matrix: FloatArray, count: int, size: float) -> tuple[FloatArray, FloatArray]:
     """Return the eigenvalues that are more than rounding, and their eigenvectors."""
-    w, E = eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
+    if len(matrix) <= SMALL:
+        w, E = np.linalg.eigh(matrix)
+    else:
+        w, E = eigh(matrix, overwrite_a=True, check_finite=False, driver="evd")
     floor = count * np.finfo(np.float64).eps * max(w[-1], size)
     first = int(np.searchsorted(w, floor, side="right"))
     return w[first:], E[:, first:]

@@ -22,6 +22,9 @@ import numpy.typing as npt
 
 from debinet.protocols import FloatArray, IntArray
 
+# Up to this size numpy's eigh, which copies but runs on the threads of numpy's own BLAS. Those of
+# scipy's BLAS, a second library, would have to compete with them: 0.05 s of work then take 0.15.
+SMALL = 1500
 # Points of the contour; 24 reach 2e-14 on all of [0, inf), with more, rounding errors dominate.
 _CONTOUR_POINTS = 24
 

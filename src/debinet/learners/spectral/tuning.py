@@ -17,8 +17,7 @@ from debinet.protocols import BoolArray, FloatArray, IntArray
 Criterion: TypeAlias = Callable[[FloatArray], FloatArray]
 
 _GRID_STEP = 0.5  # in log time
-_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-_GOLDEN_STEPS = 26  # narrow two grid steps to 4e-6
+_NARROWER = 4.0  # parabolas, from one to the next
 _BESIDE = 0.01  # in log time: the parabola is right to 1e-5 there
 _TINY = np.finfo(np.float64).tiny
 
@@ -255,17 +254,17 @@ def _path_dof(one: _Candidate, filter_: SpectralFilter) -> FloatArray:
     return np.asarray(one.part.unpenalized + (1.0 - left).sum(axis=1))
 
 
-def time_grid(w: FloatArray) -> FloatArray:
+def time_grid(w: FloatArray, step: float = _GRID_STEP) -> FloatArray:
     """Return 0 and times from where nothing is learned to where all but rounding is.
 
     The least positive time gives a thousandth of a degree of freedom, the greatest a penalty of
     1e-8 of the mean eigenvalue, beyond which eigenvalues are lost in rounding. The length
-    depends on n only.
+    depends on n only. `step` is the distance of their logarithms.
     """
     if not w.size:
         return np.zeros(1)
     total = float(w.sum())
-    steps = int(np.ceil(np.log(1e11 * w.size) / _GRID_STEP)) + 2
+    steps = int(np.ceil(np.log(1e11 * w.size) / step)) + 2
     if total <= 0.0:  # all rows are the same: there is nothing to learn but the mean
         return np.zeros(steps)
     low, high = np.log(1e-3 / total), np.log(1e8 * w.size / total)
@@ -279,8 +278,7 @@ def tune(criterion: Criterion, grid: FloatArray) -> Tuned:
     outputs = np.arange(best.size)
     time, value = grid[best], curve[best, outputs]
     if (best > 0).any():
-        low, high = grid[np.maximum(best - 1, 1)], grid[np.minimum(best + 1, grid.size - 1)]
-        refined = _golden_section(criterion, np.log(low), np.log(high))
+        refined = _refine(criterion, grid, best)
         refined_value = criterion(refined[None, :])[0]
         # at time 0 the mean is best, and no positive time below the grid differs from it
         better = (best > 0) & (refined_value < value)
@@ -289,36 +287,44 @@ def tune(criterion: Criterion, grid: FloatArray) -> Tuned:
     return Tuned(time, value, grid, curve)
 
 
-def _golden_section(criterion: Criterion, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Narrow the brackets of all outputs in step; return the times at their centres."""
+def _refine(criterion: Criterion, grid: FloatArray, best: IntArray) -> FloatArray:
+    """Return the times of the least values next to positive times of the grid.
+
+    By the vertices of parabolas, ever narrower ones. The last is narrow enough for its vertex not to
+    depend on where the others led.
+    """
+    log_grid = np.log(grid[1:])
 
     def at(log_time: FloatArray) -> FloatArray:
-        values: FloatArray = criterion(np.exp(log_time)[None, :])[0]
-        return values
+        return criterion(np.exp(log_time))
 
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left, at_right = at(left), at(right)
-    for _ in range(_GOLDEN_STEPS):
-        go_left = at_left < at_right
-        low, high = np.where(go_left, low, left), np.where(go_left, right, high)
-        inner = np.where(go_left, high - _GOLDEN * (high - low), low + _GOLDEN * (high - low))
-        at_inner = at(inner)
-        left, right = np.where(go_left, inner, right), np.where(go_left, left, inner)
-        at_left, at_right = (
-            np.where(go_left, at_inner, at_right),
-            np.where(go_left, at_left, at_inner),
-        )
-    return np.asarray(np.exp(vertex(at, (low + high) / 2)))
+    centre, beside = log_grid[np.maximum(best - 1, 0)], (log_grid[1] - log_grid[0]) / 2
+    while beside > _BESIDE:
+        centre = np.clip(vertex(at, centre, beside), log_grid[0], log_grid[-1])
+        beside /= _NARROWER
+    return np.asarray(np.exp(vertex(at, centre)))
 
 
-def vertex(at: Callable[[FloatArray], FloatArray], centre: FloatArray) -> FloatArray:
+def vertex(
+    at: Callable[[FloatArray], FloatArray], centre: FloatArray, beside: float = _BESIDE
+) -> FloatArray:
     """Return the minima of the parabolas through the values at `centre` and beside it.
 
     Values next to a minimum differ by rounding only, and searches that compare them stop where
     rounding decides. The vertex does not depend on it, nor on where exactly the search stopped.
+
+    Parameters
+    ----------
+    at : callable
+        Maps points (3, m) to values (3, m).
+    centre : FloatArray of shape (m,)
+    beside : float
+        Distance of the points beside the centre; the result is within it.
     """
-    left, middle, right = at(centre - _BESIDE), at(centre), at(centre + _BESIDE)
+    left, middle, right = at(np.stack([centre - beside, centre, centre + beside]))
     curvature = left - 2 * middle + right
     with np.errstate(divide="ignore", invalid="ignore"):
-        step = np.where(curvature > 0, 0.5 * _BESIDE * (left - right) / curvature, 0.0)
-    return np.asarray(centre + np.clip(step, -_BESIDE, _BESIDE))
+        step = np.where(curvature > 0, 0.5 * beside * (left - right) / curvature, 0.0)
+    # without curvature, to the lower side
+    step = np.where(curvature > 0, step, beside * np.sign(left - right))
+    return np.asarray(centre + np.clip(step, -beside, beside))

@@ -1,4 +1,4 @@
-"""What a network sees of a row: standardized, weighted and possibly rotated features."""
+"""What a network sees of a row: standardized, weighted and possibly rotated features and jumps."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from debinet.learners.inputs import Moments
+from debinet.learners.wide.jumps import Jumps
 from debinet.learners.wide.products import Products
 from debinet.learners.wide.rules import Rules
 from debinet.learners.wide.smooths import Smooths
@@ -15,15 +16,16 @@ from debinet.protocols import FloatArray
 
 @dataclass(frozen=True)
 class InputMap:
-    """From features z to encoded rows `(A' z / sqrt(p), 1, added columns)`, z standardized.
+    """From features to encoded rows `(A' x / sqrt(l), 1, added columns)`.
 
-    The inner products of the added columns are added to the network's kernel.
+    The l entries of x are the p standardized features, and one for every jump. The inner products
+    of the added columns are added to the network's kernel.
 
     Attributes
     ----------
     moments : Moments
         Of the p features.
-    matrix : FloatArray of shape (p, r), optional
+    matrix : FloatArray of shape (l, r), optional
         The matrix A; the identity if None.
     smooths : Smooths, optional
         Functions of single features.
@@ -31,6 +33,8 @@ class InputMap:
         Boxes of features.
     products : Products, optional
         Of two features.
+    jumps : Jumps, optional
+        Thresholds of features, with a matrix A.
     """
 
     moments: Moments
@@ -38,6 +42,7 @@ class InputMap:
     smooths: Smooths | None = None
     rules: Rules | None = None
     products: Products | None = None
+    jumps: Jumps | None = None
 
     @property
     def width(self) -> int:
@@ -59,6 +64,8 @@ class InputMap:
         """
         p = self.moments.mean.size
         squares = np.ones(p) if self.matrix is None else (self.matrix**2).sum(axis=1)
+        if self.jumps is not None:
+            squares = squares[:p] + np.bincount(self.jumps.features, squares[p:], p)
         if self.smooths is not None:
             squares[self.smooths.features] += p * self.smooths.weights
         for part in (self.products, self.rules):
@@ -72,19 +79,25 @@ class InputMap:
         columns = [part(rows) for part, rows in parts if part is not None]
         return np.hstack(columns) if columns else None
 
+    def inputs(self, Z: FloatArray) -> FloatArray:
+        """Return standardized features and jumps (n, l) of rows (n, p)."""
+        inputs = self.moments.standardize(Z)
+        return inputs if self.jumps is None else np.hstack([inputs, self.jumps(Z)])
+
     def encode(self, Z: FloatArray) -> FloatArray:
         """Return encoded rows (n, r + 1 + added) of rows (n, p)."""
-        (n, p), r = Z.shape, self.width
+        n, r = len(Z), self.width
         encoded = np.empty((n, r + 1 + self.added))
-        inputs, end = self.moments.standardize(Z), r + 1
+        inputs, end = self.inputs(Z), r + 1
         parts = ((self.smooths, inputs), (self.products, inputs), (self.rules, Z))
         for part, rows in parts:
             if part is not None:
                 encoded[:, end : end + part.width] = part(rows)
                 end += part.width
+        size = np.sqrt(inputs.shape[1])
         if self.matrix is not None:
             inputs = inputs @ self.matrix
-        np.divide(inputs, np.sqrt(p), out=encoded[:, :r])
+        np.divide(inputs, size, out=encoded[:, :r])
         encoded[:, r] = 1.0
         return encoded
 

@@ -1,4 +1,4 @@
-"""How weighted sums of kernel entries depend on the inputs: the kernel's recursion, backwards.
+"""How weighted sums of kernel entries depend on the inputs: rectifiers' recursion, backwards.
 
 For rectifiers of slopes a and 1, with `c = (1 - a)^2`, `root = sqrt(va vb - g^2)` and
 `excess = value - g slope = c root / (2 pi)`, the averages over a layer depend on inner products g
@@ -7,11 +7,6 @@ and squared lengths v by
     d value / dg = slope,                              d value / dva = excess / (2 va),
     d slope / dg = c / (2 pi root) = (c / 2 pi)^2 / excess,
     d slope / dva = -g / (2 va) (d slope / dg).
-
-For erf, with `q = 1 + 2 v`, `P = qa qb` and `R = P - 4 g^2`, `slope = (4 / pi) / sqrt(R)` and
-
-    d value / dg = slope,                              d value / dva = -g slope / qa,
-    d slope / dg = 4 g slope / R,                      d slope / dva = -slope P / (R qa).
 """
 
 from __future__ import annotations
@@ -34,7 +29,7 @@ _ONE_POINT = 1e-7
 
 def has_gradient(architecture: Architecture) -> bool:
     """Whether the derivatives of the kernel are implemented."""
-    smooth = architecture.activation == "erf" and architecture.depth == 1
+    smooth = architecture.activation == "erf" and architecture.depth == 1  # by erf_pairs
     return smooth or architecture.activation in RECTIFIERS
 
 
@@ -101,23 +96,16 @@ def pull_back(way: Forward, B: FloatArray, skip: float) -> tuple[FloatArray, flo
     skip : float
         Weight of the linear part of K.
     """
-    back = (_erf_back if way.architecture.activation == "erf" else _rectifiers_back)(way, B)
+    gain = 2.0 / (1 + RECTIFIERS[way.architecture.activation] ** 2)
+    back = _Back(B, np.zeros_like(B), np.zeros(len(B)))
+    for number, layer in reversed(list(enumerate(way.layers, 1))):
+        back = _layer_back(layer, way, back, gain if number < len(way.layers) else 1.0)
     # the first tangent is g itself; on the diagonal g is v, and the angle stays zero
     d_g = back.g
     d_g += back.tangent
     d_g += skip * B
     d_skip = float(np.vdot(B, way.layers[0].g) - B.sum())
     return 2.0 * (d_g @ way.X + back.v[:, None] * way.X), d_skip
-
-
-def row_gradients(way: Forward, weights: FloatArray) -> FloatArray:
-    """Return the gradients (n, d) by x, at every row, of `f(x) = sum_k weights_k K(x, x_k)`.
-
-    For erf with one hidden layer, without a skip connection.
-    """
-    d_g, d_v = _erf_slopes(way)
-    d_g *= weights
-    return np.asarray(d_g @ way.X + 2.0 * (d_v @ weights)[:, None] * way.X)
 
 
 @dataclass(frozen=True)
@@ -153,34 +141,3 @@ def _layer_back(layer: Layer, way: Forward, after: _Back, factor: float) -> _Bac
         np.multiply(bend, factor, out=before.g[rows])
         np.multiply(d_tangent, factor * slope, out=before.tangent[rows])
     return before
-
-
-def _rectifiers_back(way: Forward, B: FloatArray) -> _Back:
-    gain = 2.0 / (1 + RECTIFIERS[way.architecture.activation] ** 2)
-    back = _Back(B, np.zeros_like(B), np.zeros(len(B)))
-    for number, layer in reversed(list(enumerate(way.layers, 1))):
-        back = _layer_back(layer, way, back, gain if number < len(way.layers) else 1.0)
-    return back
-
-
-def _erf_back(way: Forward, B: FloatArray) -> _Back:
-    d_g, d_v = _erf_slopes(way)
-    d_g *= B
-    d_v *= B
-    # all of the kernel's dependence on g is in d_g: nothing is left for the tangent
-    return _Back(np.zeros(()), d_g, 2.0 * d_v.sum(axis=1))
-
-
-def _erf_slopes(way: Forward) -> tuple[FloatArray, FloatArray]:
-    """Return the derivatives (n, n) of the kernel by inner products, and by the row's length."""
-    g, slope = way.layers[0].g, way.layers[0].slope
-    value = 1.0 if way.architecture.train == "all" else 0.0
-    # 4 g^2 / R from the slope, 4 / pi / sqrt(R)
-    bent = g * slope
-    d_v = bent / -(1.0 + 2.0 * way.lengths)[:, None]
-    bent *= bent
-    bent *= np.pi**2 / 4
-    d_v *= bent + (1.0 + value)
-    bent += 1.0 + value
-    bent *= slope
-    return bent, d_v

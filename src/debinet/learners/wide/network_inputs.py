@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from debinet.learners.inputs import Moments, column_moments
 from debinet.learners.tails import cut_tails
 from debinet.learners.wide.input_map import InputMap, NetworkInputs
+from debinet.learners.wide.jump_search import add_jumps
 from debinet.learners.wide.kernel_gradient import has_gradient
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.relevance import CROWDED, FAR, ROWS, learn_relevance
-from debinet.learners.wide.rule_search import add_rules, find_missed
+from debinet.learners.wide.landmark_fit import SampledRows
+from debinet.learners.wide.missed_feature import missed_feature
+from debinet.learners.wide.relevance import CROWDED, FAR, ROWS, Relevance, learn_relevance
+from debinet.learners.wide.rule_search import add_rules
 from debinet.protocols import FloatArray
 
 RELEVANCE = ("auto", "learned", "per-output", "equal")
@@ -71,27 +75,38 @@ def _learn_inputs(
     architecture: Architecture,
     moments: Moments,
 ) -> NetworkInputs:
-    """Learn scales, axes and rules, and return them for the given moments.
+    """Learn scales, axes, jumps and rules, and return them for the given moments.
 
     They are learned by the rows' own moments: those of all rows, summed up in parts, differ in
     their last digits with the parts, and a search would make more of that.
     """
     own, root = column_moments(Z, weight), np.sqrt(weight)
-    inputs, targets = own.standardize(Z), root[:, None] * M
-    found = learn_relevance(inputs, targets, root, architecture)
-    network = NetworkInputs(InputMap(own, found.matrix, found.smooths), found.skip)
+    targets = root[:, None] * M
+    learn = partial(learn_relevance, M=targets, root_weight=root, architecture=architecture)
+    found = learn(own.standardize(Z))
+    network = _network(InputMap(own), found)
     if found.skip is not None:
-        cut, rough = cut_tails(M, FAR), None
+        every = SampledRows(Z, cut_tails(M, FAR), root, architecture)
+        rows = every.sample()
+        fit, rough = rows.fit(network), None
         if len(Z) > ROWS:  # more than the scales were learned from
-            rough = find_missed(Z, cut, weight, network, architecture)
+            rough = missed_feature(rows.Z, rows.root[:, None] * fit.held_out(rows), rows.root)
         if rough is not None:
-            found = learn_relevance(inputs, targets, root, architecture, rough=rough)
-            network = NetworkInputs(InputMap(own, found.matrix, found.smooths), found.skip)
-        network = add_rules(Z, cut, weight, network, architecture)
-        columns = network.map_.interactions(Z)
-        if columns is not None:  # which leave less for the network to explain
-            start = found.theta
-            found = learn_relevance(inputs, targets, root, architecture, columns, start=start)
-            map_ = replace(network.map_, matrix=found.matrix, smooths=found.smooths)
-            network = NetworkInputs(map_, found.skip)
+            found = learn(own.standardize(Z), rough=rough)
+            fit = rows.fit(_network(InputMap(own), found))
+        network = add_rules(rows, add_jumps(rows, fit, every))
+        columns, jumps = network.map_.interactions(Z), network.map_.jumps
+        if columns is not None or jumps is not None:  # which leave less for the network to explain
+            start = _with_inputs(found.theta, 0 if jumps is None else jumps.width)
+            found = learn(network.map_.inputs(Z), fixed=columns, start=start)
+            network = _network(network.map_, found)
     return replace(network, map_=replace(network.map_, moments=moments))
+
+
+def _network(map_: InputMap, found: Relevance) -> NetworkInputs:
+    return NetworkInputs(replace(map_, matrix=found.matrix, smooths=found.smooths), found.skip)
+
+
+def _with_inputs(theta: FloatArray | None, count: int) -> FloatArray | None:
+    """Return the parameters of a search with so many inputs more, of scale one."""
+    return None if theta is None else np.insert(theta, theta.size - 1, np.zeros(count))

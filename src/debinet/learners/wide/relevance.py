@@ -19,9 +19,11 @@ from debinet.data.free_memory import require_free
 from debinet.learners.tails import cut_tails
 from debinet.learners.wide.kernel_gradient import require_gradient
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, centred, evaluate
+from debinet.learners.wide.landmark_likelihood import LandmarkPoint
+from debinet.learners.wide.likelihood import evaluate
 from debinet.learners.wide.one_hot import one_hot_blocks
 from debinet.learners.wide.rotation import rotate_inputs
+from debinet.learners.wide.scale_problem import ScalePoint, ScaleProblem, centred
 from debinet.learners.wide.scale_search import Schedule, descend, descend_and_lift, penalized
 from debinet.learners.wide.smooths import Smooths, place_smooths
 from debinet.protocols import FloatArray
@@ -38,6 +40,8 @@ _RECTIFIED = Schedule(
 )
 # Rows that the scales of smooth networks are learned from.
 ROWS = 500
+# Landmarks of a search, and again where functions need more than this share of the first ones.
+_LANDMARKS, _FULL = (100, 250), 0.4
 # Beyond exp(2.5) erf is a step, and its kernel in single precision loses digits.
 _SMOOTH = Schedule(
     few=ROWS, most=ROWS, last=0, enough=0.5, lift=-0.5, rough=2.0, worth=0.0, highest=2.5
@@ -100,16 +104,8 @@ def learn_relevance(
     root = root_weight[:, None]
     targets = root * cut_tails(M / root, FAR)
     smooth = architecture.activation == "erf"
-    # the angle between two rows, on which rectifiers depend, would lose half of its digits
-    precision = np.float32 if smooth else np.float64
     problem = ScaleProblem(
-        Z,
-        targets,
-        root_weight,
-        one_hot_blocks(Z),
-        architecture,
-        fixed=fixed,
-        precision=precision,
+        Z, targets, root_weight, one_hot_blocks(Z), architecture, fixed=fixed
     )
     plan = _SMOOTH if smooth else _RECTIFIED
     most = min(len(Z), plan.most)
@@ -127,29 +123,53 @@ def learn_relevance(
         starts.append(start)
     if rough is not None:
         starts.append(np.where(np.arange(problem.size) == problem.groups[rough], plan.rough, 0.0))
-    ends = [descend_and_lift(problem.of(few), theta, plan, plan.steps) for theta in starts]
-    found = min(ends, key=penalized)
+    search = _search_on_landmarks if smooth else _search
+    found = search(problem.of(few), starts, plan)
     first = found.theta
     gain = _heldout_gain(found, centred(M[few], root_weight[few]))
     if not gain > plan.worth * problem.size:
         if not smooth:
             return Relevance()
-        found = _common_scale(problem.of(few), plan)
+        found = _common_scale(found.problem, plan)
     elif most > plan.few:
         found = descend_and_lift(problem.of(many), found.theta, plan, plan.last)
     matrix = np.eye(Z.shape[1])
     if smooth:
         found = _add_smooths(found, plan)
+        assert isinstance(found, LandmarkPoint)
         turned = rotate_inputs(found)
-        again = descend(turned.problem, turned.start, plan)
+        again = descend(turned.problem, turned.start, plan, price=turned.price)
         if penalized(again) < penalized(found) - turned.price:
             matrix, found = turned.matrix, again
-    scale, skip = found.scales()
-    return Relevance(matrix * scale, skip if smooth else None, found.smooths(), first)
+    scale, skip = found.problem.scales(found.theta)
+    smooths = found.problem.weighted_smooths(found.theta)
+    return Relevance(matrix * scale, skip if smooth else None, smooths, first)
+
+
+def _search(problem: ScaleProblem, starts: list[FloatArray], plan: Schedule) -> ScalePoint:
+    """Return the best end of descents from all starts."""
+    ends = [descend_and_lift(problem, theta, plan, plan.steps) for theta in starts]
+    return min(ends, key=penalized)
+
+
+def _search_on_landmarks(
+    problem: ScaleProblem, starts: list[FloatArray], plan: Schedule
+) -> ScalePoint:
+    """Search on few landmarks, and again on more if the functions need most of them."""
+    for count in _LANDMARKS:
+        found = _search(problem.on_landmarks(count), starts, plan)
+        assert isinstance(found, LandmarkPoint)
+        if found.dof < _FULL * count:
+            break
+        starts = [*starts, found.theta]
+    return found
 
 
 def _add_smooths(found: ScalePoint, plan: Schedule) -> ScalePoint:
-    """Add functions of single features if the criterion gains twice their number (AIC)."""
+    """Add functions of single features if the criterion gains twice their number (AIC).
+
+    Those that the criterion would rather have without weight are left out of the search.
+    """
     problem = found.problem
     alone = np.bincount(problem.groups)[problem.groups] == 1
     smooths = place_smooths(problem.Z, alone)
@@ -157,8 +177,13 @@ def _add_smooths(found: ScalePoint, plan: Schedule) -> ScalePoint:
     if not count or problem.size + count > CROWDED * len(problem.Z):
         return found
     start = np.append(found.theta, np.zeros(count))
-    added = descend(problem.with_smooths(smooths), start, plan)
-    return added if penalized(added) < penalized(found) - 2.0 * count else found
+    slopes = evaluate(start, problem.with_smooths(smooths)).gradient()[found.theta.size :]
+    wanted = slopes < 0
+    if not wanted.any():
+        return found
+    start, price = np.append(found.theta, np.zeros(wanted.sum())), 2.0 * count
+    added = descend(problem.with_smooths(smooths.of(wanted)), start, plan, price=price)
+    return added if penalized(added) < penalized(found) - price else found
 
 
 def _heldout_gain(found: ScalePoint, M: FloatArray) -> float:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from debinet.learners.wide.kernel_gradient import row_gradients
-from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem
+from debinet.learners.wide.landmark_likelihood import LandmarkPoint
+from debinet.learners.wide.scale_problem import ScaleProblem
 from debinet.protocols import FloatArray
 
 # Features with less than this share of the largest scale stay as they are.
@@ -43,18 +43,16 @@ class Rotated:
     price: float
 
 
-def rotate_inputs(point: ScalePoint) -> Rotated:
+def rotate_inputs(point: LandmarkPoint) -> Rotated:
     """Rotate the features that matter, blocks of one-hot columns apart."""
     problem = point.problem
     p = problem.Z.shape[1]
-    scale, skip = point.scales()
+    scale, skip = problem.scales(point.theta)
     alone = np.bincount(problem.groups)[problem.groups] == 1
     active = np.flatnonzero(alone & (scale > _ACTIVE * scale.max()))
     products = np.zeros((active.size, active.size))
     for j in range(problem.M.shape[1]):
-        weights = problem.root_weight * point.time[j] * point.residual[:, j]
-        gradients = row_gradients(point.way, weights) + skip * (weights @ point.way.X)
-        gradients = gradients[:, active]
+        gradients = point.function_gradients(j)[:, active]
         products += gradients.T @ gradients
     axes = np.linalg.eigh(products)[1]
     matrix = np.diag(scale)

@@ -8,9 +8,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from debinet.learners.threads import quiet_scipy
-from debinet.learners.wide.likelihood import ScalePoint, ScaleProblem, evaluate
+from debinet.learners.wide.likelihood import evaluate
 from debinet.learners.wide.missed_feature import missed_feature
 from debinet.learners.wide.missed_pair import missed_pair
+from debinet.learners.wide.scale_problem import ScalePoint, ScaleProblem
 from debinet.protocols import FloatArray
 
 # Logarithms of scales and weights have a normal prior with this standard deviation, and bounds.
@@ -18,6 +19,8 @@ _PRIOR = 2.0
 _BOUND = 5.0
 # How often the scales of missed pairs are raised at most.
 _LIFTS = 3
+# After so many steps a descent that has gained less than this share of its price is given up.
+_PATIENCE, _HOPELESS = 4, 0.2
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,26 @@ def penalized(point: ScalePoint) -> float:
 
 
 def descend(
-    problem: ScaleProblem, theta: FloatArray, plan: Schedule, steps: int | None = None
+    problem: ScaleProblem,
+    theta: FloatArray,
+    plan: Schedule,
+    steps: int | None = None,
+    *,
+    price: float = 0.0,
 ) -> ScalePoint:
-    """Return where a descent of at most `steps` steps ends, by default those of the plan."""
+    """Return where a descent of at most `steps` steps ends, by default those of the plan.
+
+    If the criterion must gain `price` for its end to be used, a descent that has gained next to
+    nothing of it after a few steps is given up.
+    """
     steps = plan.steps if steps is None else steps
     best: list[ScalePoint] = []
+    values: list[float] = []
+
+    def judge(_: FloatArray) -> None:
+        values.append(penalized(best[0]))
+        if len(values) == _PATIENCE and values[0] - values[-1] < _HOPELESS * price:
+            raise StopIteration
 
     def objective(theta: FloatArray) -> tuple[float, FloatArray]:
         point = evaluate(theta.copy(), problem)
@@ -83,6 +101,7 @@ def descend(
             theta,
             jac=True,
             method="L-BFGS-B",
+            callback=judge,
             bounds=[(-_BOUND, high) for high in highest],
             options={"maxiter": steps, "maxfun": steps + 5, "ftol": enough},
         )

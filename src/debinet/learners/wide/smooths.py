@@ -10,7 +10,7 @@ their inner products.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,7 +58,13 @@ class Smooths:
         kept = weights > _IDLE * weights.max(initial=0.0)
         if not kept.any():
             return None
-        return Smooths(self.features[kept], self.knots[kept], self.roots[kept], weights[kept])
+        return replace(self, weights=weights).of(kept)
+
+    def of(self, kept: BoolArray) -> Smooths:
+        """Return some of the functions."""
+        return Smooths(
+            self.features[kept], self.knots[kept], self.roots[kept], self.weights[kept]
+        )
 
     def __call__(self, inputs: FloatArray) -> FloatArray:
         """Return the columns (n, s k) of standardized rows (n, p)."""

@@ -1,0 +1,146 @@
+"""A network on landmarks, fitted to a sample of the rows: quick enough to try many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from debinet._random import named_generator
+from debinet.learners.spectral.lowrank import LowRankSpectrum, decompose_centred
+from debinet.learners.spectral.spectrum import RIDGE, Projected
+from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
+from debinet.learners.wide.input_map import NetworkInputs
+from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.landmarks import Landmarks, choose_landmarks
+from debinet.protocols import FloatArray, IntArray
+
+# Rows of a sample; landmarks at most, and rows for each of them, but half of the most at least.
+MOST_ROWS, LANDMARKS = 4000, (200, 10)
+_TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class SampledRows:
+    """Rows to look for what a network misses.
+
+    Attributes
+    ----------
+    Z : FloatArray of shape (n, p)
+    M : FloatArray of shape (n, m)
+        Standardized targets.
+    root : FloatArray of shape (n,)
+        Square roots of the weights.
+    architecture : Architecture
+        Of the network.
+    """
+
+    Z: FloatArray
+    M: FloatArray
+    root: FloatArray
+    architecture: Architecture
+
+    @property
+    def weight(self) -> FloatArray:
+        """Precisions (n,)."""
+        return self.root**2
+
+    def of(self, rows: IntArray) -> SampledRows:
+        """Return some of the rows."""
+        return SampledRows(self.Z[rows], self.M[rows], self.root[rows], self.architecture)
+
+    def sample(self) -> SampledRows:
+        """Return at most `MOST_ROWS` of the rows, drawn at random, in the order of the data."""
+        if len(self.Z) <= MOST_ROWS:
+            return self
+        return self.of(np.sort(named_generator(0, "sample").permutation(len(self.Z))[:MOST_ROWS]))
+
+    def fit(self, network: NetworkInputs) -> LandmarkFit:
+        """Decompose the network on landmarks, and tune all targets."""
+        most, per_row = LANDMARKS
+        count = min(len(self.Z), max(most // 2, min(most, len(self.Z) // per_row)))
+        features = choose_landmarks(self.Z, network.map_, self.architecture, count, 0)
+        return self._decompose(network, features, features(self.Z))
+
+    def fit_all(self, networks: Sequence[NetworkInputs]) -> list[LandmarkFit]:
+        """Fit networks that differ only in the weight of their rules."""
+        first = self.fit(networks[0])
+        rules = first.network.map_.rules
+        assert rules is not None
+        F, end = first.features(self.Z), first.features.width
+        columns = F[:, end - rules.width : end].copy()
+        fits = [first]
+        for network in networks[1:]:
+            features, other = replace(first.features, inputs=network.map_), network.map_.rules
+            assert other is not None
+            F[:, end - rules.width : end] = columns * np.sqrt(other.weight / rules.weight)
+            fits.append(self._decompose(network, features, F.copy()))
+        return fits
+
+    def _decompose(self, network: NetworkInputs, features: Landmarks, F: FloatArray) -> LandmarkFit:
+        found = decompose_centred(F, features.width, (network.skip or 0.0,), self.root)
+        spectrum = found.spectra[0]
+        part = spectrum.project(self.root[:, None] * self.M)
+        tuned = tune(reml(spectrum, part, RIDGE), time_grid(part.w))
+        mean = self.weight @ self.M / self.weight.sum()
+        return LandmarkFit(network, features, found.centre, spectrum, part, tuned, mean)
+
+
+@dataclass(frozen=True)
+class LandmarkFit:
+    """A network on landmarks, fitted to m targets.
+
+    Attributes
+    ----------
+    network : NetworkInputs
+    features : Landmarks
+    centre : FloatArray of shape (f,)
+        Weighted means of the features.
+    spectrum : LowRankSpectrum
+    part : Projected
+        The targets in its coordinates.
+    tuned : Tuned
+        Their penalties.
+    mean : FloatArray of shape (m,)
+        Weighted means of the targets.
+    """
+
+    network: NetworkInputs
+    features: Landmarks
+    centre: FloatArray
+    spectrum: LowRankSpectrum
+    part: Projected
+    tuned: Tuned
+    mean: FloatArray
+
+    @property
+    def value(self) -> float:
+        """Twice the negative restricted log-likelihood of all targets, up to a constant."""
+        return float(self.tuned.value.sum())
+
+    @property
+    def left(self) -> FloatArray:
+        """Shares (k, m) of all directions that are not learned."""
+        return RIDGE.residual(np.multiply.outer(self.spectrum.w, self.tuned.time))
+
+    @property
+    def noise(self) -> FloatArray:
+        """Variances (m,) of what is not learned."""
+        energy = self.part.energy(self.left.T[None])[0]
+        return np.asarray(np.maximum(energy / self.part.directions, _TINY))
+
+    def predict(self, Z: FloatArray) -> FloatArray:
+        """Return the targets (n, m) that are expected of rows (n, p)."""
+        coordinates = (self.features(Z) - self.centre) @ self.spectrum.basis
+        return np.asarray(self.mean + coordinates @ ((1.0 - self.left) * self.part.T))
+
+    def held_out(self, rows: SampledRows) -> FloatArray:
+        """Return the leave-one-out residuals (n, m) of the rows that it was fitted to."""
+        root = rows.root[:, None]
+        return self.spectrum.leave_one_out(root * rows.M, self.left) / root
+
+    def errors(self, rows: SampledRows) -> FloatArray:
+        """Return the mean squared errors (m,) of predictions of other rows."""
+        squares = np.average((rows.M - self.predict(rows.Z)) ** 2, axis=0, weights=rows.weight)
+        return np.asarray(np.maximum(squares, _TINY))
