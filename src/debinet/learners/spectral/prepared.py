@@ -108,12 +108,13 @@ class SpectralFit:
     tuning : Tuning
     target : Moments
         Of the m targets.
-    predictor : Predictor
+    predictor : Predictor, optional
+        None where penalties were multiplied: such fits are held out, and predict no new rows.
     """
 
     tuning: Tuning
     target: Moments
-    predictor: Predictor
+    predictor: Predictor | None
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,7 @@ class SpectralPrepared:
         filter_, judged = learner.spectral_filter, self._without_tails(X)
         tuning = tune_columns(self.spectra, X, allowed, learner.tune, filter_, judged=judged)
         if self.factor != 1.0:
-            tuning = tuning.scaled(self.factor)
+            return SpectralFit(tuning.scaled(self.factor), target, None)
         return SpectralFit(tuning, target, self._predictor(tuning, target))
 
     def hold_out(self, M: FloatArray, folds: Folds) -> HeldOut:
@@ -176,7 +177,9 @@ class SpectralPrepared:
         blocks = locate_blocks(folds, self.rows)
         dropped = np.setdiff1d(np.arange(len(self.Z)), self.rows)
         out = np.array(M, dtype=np.float64)
-        out[dropped] = fit.predictor.predict(self.Z[dropped])
+        if dropped.size:
+            predictor = fit.predictor or self._predictor(fit.tuning, target)
+            out[dropped] = predictor.predict(self.Z[dropped])
         mixed = any(block.inside.size and block.outside.size for block in blocks or ())
         for k, j, stopped in fit.tuning.groups():
             spectrum, sd = self.spectra[k], target.sd[j]
@@ -185,8 +188,9 @@ class SpectralPrepared:
             out[np.ix_(self.rows, j)] -= sd * residual / self.root_weight[:, None]
             if mixed:
                 out[np.ix_(dropped, j)] -= sd * moved
-        model = self.learner.fitted(fit, self.Z.shape[1], self.views)
-        return HeldOut(out, (model,), fit)
+        if fit.predictor is None:
+            return HeldOut(out, (), fit)
+        return HeldOut(out, (self.learner.fitted(fit, self.Z.shape[1], self.views),), fit)
 
     def gls(self, y: FloatArray, D: FloatArray, *, joint: bool = False) -> Pilot:
         """Estimate `y = D coef + N(0, tau K) + noise` by generalized least squares, REML.

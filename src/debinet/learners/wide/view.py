@@ -89,17 +89,27 @@ class KernelView:
         orthogonal to the unpenalized columns, so the intercept is the mean less `C'A a`.
         """
         a = np.empty((len(self.encoded), len(fits)))
-        for j, fit in enumerate(fits):
-            share = fit.time * fit.filter_.dual(fit.spectrum.w * fit.time)
-            a[:, j] = fit.sd * (fit.spectrum.V @ (share * fit.coordinates))
+        for spectrum in self.spectra:
+            j = [k for k, fit in enumerate(fits) if fit.spectrum is spectrum]
+            if j:
+                a[:, j] = spectrum.V @ np.column_stack([_dual(fits[k]) for k in j])
         dual = self.root_weight[:, None] * a
         inputs = self.encoded[:, : self.inputs.width + 1]
-        linear = np.array([fit.spectrum.skip for fit in fits]) * (inputs.T @ dual)
+        skips = np.array([fit.spectrum.skip for fit in fits])
+        linear = np.zeros((inputs.shape[1], len(fits)))
+        if skips.any():
+            linear = skips * (inputs.T @ dual)
         length = np.linalg.norm(self.root_weight)
         linear[-1] = [
             fit.mean - float(fit.spectrum.AC[:, 0] @ a[:, j]) / length for j, fit in enumerate(fits)
         ]
         return KernelExpansion(self.architecture, self.inputs, self.encoded, dual, linear)
+
+
+def _dual(fit: OutputFit) -> FloatArray:
+    """Return the coefficients of an output in the coordinates of its spectrum."""
+    share = fit.time * fit.filter_.dual(fit.spectrum.w * fit.time)
+    return np.asarray(fit.sd * share * fit.coordinates)
 
 
 def view_rows(
