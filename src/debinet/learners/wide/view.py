@@ -12,9 +12,14 @@ from debinet.data.free_memory import require_decompositions, row_chunks
 from debinet.learners.spectral.full import SMALL, FullSpectrum, decompose
 from debinet.learners.spectral.heldout import Outside
 from debinet.learners.spectral.prepared import OutputFit
+from debinet.learners.threads import run_together
 from debinet.learners.wide.input_map import InputMap
 from debinet.learners.wide.kernels import Architecture, kernel_matrices, kernel_matrix
 from debinet.protocols import FloatArray
+
+# Up to SMALL rows, kernels are decomposed at the same time: most of the work are products of a
+# matrix with a vector, which more threads hardly speed up. Not if it takes no longer than that.
+_TINY = 200
 
 
 @dataclass(frozen=True)
@@ -133,9 +138,10 @@ def view_rows(
     """
     encoded, root = inputs.encode(Z), np.sqrt(weight)
     kernels = kernel_matrices(encoded, encoded, architecture, skips, inputs.added)
-    spectra = tuple(
-        decompose(kernel, root, skip) for kernel, skip in zip(kernels, skips, strict=True)
-    )
+    pairs = zip(kernels, skips, strict=True)
+    tasks = [partial(decompose, kernel, root, skip) for kernel, skip in pairs]
+    together = len(tasks) > 1 and _TINY < len(Z) <= SMALL
+    spectra = tuple(run_together(tasks) if together else [task() for task in tasks])
     return KernelView(architecture, inputs, encoded, root, spectra)
 
 
@@ -143,10 +149,10 @@ def bytes_needed(n: int, decompositions: int) -> int:
     """Return the peak of a fit on `n` rows with that many decompositions kept.
 
     The last one to be computed needs the matrix, which becomes the eigenvectors, and a work space
-    of twice its size; the others are eigenvectors only. A small one is not made in place: input and
-    output are copies.
+    of twice its size; the others are eigenvectors only. Small ones are made at the same time, and
+    not in place: input and output are copies.
     """
-    return 8 * n * n * (decompositions + (4 if n <= SMALL else 2))
+    return 8 * n * n * (5 * decompositions if n <= SMALL else decompositions + 2)
 
 
 def require_memory(n: int, decompositions: int) -> None:
