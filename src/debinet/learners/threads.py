@@ -72,8 +72,11 @@ def run_together(tasks: Sequence[Callable[[], T]]) -> list[T]:
 
     Results do not depend on the number of threads, as every task uses one.
     """
-    with _SINGLE_THREADS as threads, ThreadPoolExecutor(min(threads, len(tasks))) as workers:
-        return list(workers.map(lambda task: task(), tasks))
+    with _SINGLE_THREADS as threads:
+        if threads == 1:
+            return [task() for task in tasks]
+        with ThreadPoolExecutor(min(threads, len(tasks))) as workers:
+            return list(workers.map(lambda task: task(), tasks))
 
 
 def _files(libraries: ThreadpoolController, folder: str) -> list[str]:

@@ -18,7 +18,7 @@ from debinet.learners.spectral.heldout import (
     locate_blocks,
 )
 from debinet.learners.spectral.joint import fit_joint
-from debinet.learners.spectral.mixed import expected_bias, fit_mixed
+from debinet.learners.spectral.mixed import MixedFit, expected_bias, fit_mixed, solve_mixed
 from debinet.learners.spectral.spectrum import SpectralFilter, Spectrum
 from debinet.learners.spectral.tuning import Tuning, tune_columns
 from debinet.learners.tails import cut_tails
@@ -173,8 +173,16 @@ class SpectralPrepared:
         """Fit targets (n, m); predict every row from the rows outside of its fold."""
         _require_partition(folds, len(self.Z))
         target, X = self._standardize(M)
-        fit = self._fit(target, X)
-        blocks = locate_blocks(folds, self.rows)
+        return self._hold_out(M, folds, self._fit(target, X), X)
+
+    def hold_again(self, M: FloatArray, folds: Folds, held: HeldOut) -> HeldOut:
+        """Hold out the targets of an earlier fit, at its penalties times the factor."""
+        target, X = self._standardize(M)
+        fit = SpectralFit(held.fit.tuning.scaled(self.factor), target, None)
+        return self._hold_out(M, folds, fit, X)
+
+    def _hold_out(self, M: FloatArray, folds: Folds, fit: SpectralFit, X: FloatArray) -> HeldOut:
+        target, blocks = fit.target, locate_blocks(folds, self.rows)
         dropped = np.setdiff1d(np.arange(len(self.Z)), self.rows)
         out = np.array(M, dtype=np.float64)
         if dropped.size:
@@ -206,11 +214,24 @@ class SpectralPrepared:
         if judged is not None:
             judged = np.column_stack([judged[:, 0] + X[:, 1:] @ found.coef, X[:, 1:]])
             found = model(spectra, X, self.factor, judged)
-        rows = np.zeros(D.shape)
+        return self._pilot(y, found, scales)
+
+    def gls_again(
+        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
+    ) -> Pilot:
+        """Repeat an earlier estimate, at its penalty times the factor."""
+        if pilot.choice is None:
+            return self.gls(y, D, joint=joint)
+        scales, X = self._standardize(np.column_stack([y, D]))
+        return self._pilot(y, solve_mixed(pilot.choice, X, self.factor), scales)
+
+    def _pilot(self, y: FloatArray, found: MixedFit, scales: Moments) -> Pilot:
+        """Return a fit in the units of the targets, of which `scales` has the moments."""
+        rows = np.zeros((y.size, scales.sd.size - 1))
         rows[self.rows] = found.rows * self.root_weight[:, None] / scales.sd[1:]
         noise = found.noise * float(scales.sd[0])
         bias = expected_bias(found.spread, found.rows.T @ found.rows, noise, scales.sd[1:])
-        return Pilot(rows.T @ y, rows, noise, bias)
+        return Pilot(rows.T @ y, rows, noise, bias, found.choice)
 
     def adjoint(self, X: FloatArray, folds: Folds, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`.
