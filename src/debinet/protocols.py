@@ -43,12 +43,15 @@ class Pilot:
         Standard deviation of the noise, the q coefficients allowed for.
     bias : FloatArray of shape (q, q)
         Second moments of the bias `rows' f` under the model's prior of f.
+    choice : object
+        What `PenalizedPrepared.gls_again` needs of the estimate; learners define it.
     """
 
     coef: FloatArray
     rows: FloatArray
     noise: float
     bias: FloatArray
+    choice: Any = None
 
 
 @dataclass(frozen=True)
@@ -147,8 +150,19 @@ class Prepared(Protocol):
 class PenalizedPrepared(Prepared, Protocol):
     """A `Prepared` that can repeat its fits with other penalties."""
 
-    def scaled(self, factor: float) -> Prepared:
+    def scaled(self, factor: float) -> PenalizedPrepared:
         """Return the same learner with its penalties, once chosen, multiplied by a factor."""
+
+    def hold_again(self, M: FloatArray, folds: Folds, held: HeldOut) -> HeldOut:
+        """Hold out the targets of an earlier fit, at its penalties times the factor.
+
+        It has no models to predict new rows.
+        """
+
+    def gls_again(
+        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
+    ) -> Pilot | None:
+        """Repeat an earlier estimate, at its penalty times the factor."""
 
 
 @runtime_checkable

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from debinet.data.checks import find_copies
 from debinet.data.dataset import Dataset
 from debinet.exceptions import (
     CollinearError,
@@ -250,3 +251,21 @@ def test_near_dependence_is_told_from_dependence():
         B[:, 2] = A[:, 0] + A[:, 1] + left * A[:, 2]
         found = dependent_columns(B)
         assert len(found) == len(expected), left
+
+
+def test_copies_are_found_among_columns_that_begin_alike():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(40, 30)).astype(float)
+    X[:20, 10:] = X[:20, [3]]
+    X[:, 7], X[:, 21], X[:, 29] = X[:, 2], X[:, 12], -0.0 * X[:, 0]
+    X[:, 28] = 0.0
+    assert find_copies(X) == {7: 2, 21: 12, 29: 28}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame], ids=["array", "frame"])
+def test_the_data_of_the_caller_are_neither_kept_nor_changed(kind):
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    given = kind(X)
+    data = Dataset.from_any(given, X[:, 0] + X[:, 1] ** 2, [1])
+    for part in (data.D, data.Z):
+        assert not np.shares_memory(part, X)

@@ -348,7 +348,8 @@ def test_the_path_of_the_structured_method_solves_the_same_problem(filter_):
     names, net = list(truth.index), WideNet(relevance="equal", filter=filter_)
     M, Z = np.column_stack([y, X[names]]), X.drop(columns=names).to_numpy()
     fitter = make_cross_fitter(net, Z, M, leave_one_out(60), seed=0)
-    along = solve_along("structured", fitter, WeightedRows(None), M, (1.0, 0.1, 1e-30))
+    start = {"joint": fitter.hold_out(M), "pilot": fitter.gls(M[:, 0], M[:, 1:])}
+    along = solve_along("structured", fitter, WeightedRows(None), M, (1.0, 0.1, 1e-30), **start)
     result = dn.PartiallyLinear(names, net).fit(X, y).result_
     np.testing.assert_allclose(along[0].coef, result.estimate, rtol=1e-9)
     for one in along:  # the last has penalties at the end of their paths
@@ -356,6 +357,28 @@ def test_the_path_of_the_structured_method_solves_the_same_problem(filter_):
         np.testing.assert_allclose(one.influence.T @ M[:, 0], one.coef, rtol=1e-6)
         np.testing.assert_allclose(one.influence.T @ M[:, 1:], np.eye(len(names)), atol=1e-6)
     assert not np.allclose(along[1].coef, along[0].coef, rtol=1e-4)
+
+
+@pytest.mark.parametrize("outlier", [0.0, 50.0])
+@pytest.mark.parametrize("learner", [WideNet(relevance="equal"), dn.TangentNet(random_state=0)])
+def test_fits_with_other_penalties_are_those_that_choose_them_again(learner, outlier):
+    X, y, truth = dn.datasets.make_sparse_linear(60, 4, random_state=0)
+    names = list(truth.index)
+    y = y + outlier * (np.arange(60) == 7)
+    M, Z = np.column_stack([y, X[names]]), X.drop(columns=names).to_numpy()
+    fitter = make_cross_fitter(learner, Z, M, leave_one_out(60), seed=0)
+    parts = M[:, 0], M[:, 1:]
+    held, pilot = fitter.hold_out(M), fitter.gls(*parts)
+    other = fitter.scaled(0.1)
+    again = other.hold_again(M, held)
+    np.testing.assert_array_equal(again.predictions, other.hold_out(M).predictions)
+    assert not again.models
+    if outlier:  # cut at the coefficients of the estimate, not at those with other penalties
+        return
+    found, expected = other.gls_again(*parts, pilot), other.gls(*parts)
+    np.testing.assert_array_equal(found.rows, expected.rows)
+    np.testing.assert_array_equal(found.bias, expected.bias)
+    assert found.noise == expected.noise
 
 
 def test_no_path_where_the_procedure_is_not_linear():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,6 +28,8 @@ CLEARLY_INDEPENDENT = 1e-6
 # With fewer degrees of freedom, standard errors are meaningless.
 SPARE_ROWS = 3
 LARGEST = 1e100
+# Columns that differ in these rows need not be compared in the others.
+_FIRST_ROWS = 16
 
 
 def require_length(length: int, n: int, role: str) -> None:
@@ -81,7 +84,8 @@ def require_usable(
 
 def require_varying(columns: FloatArray, names: Sequence[str]) -> None:
     """Apply `require_usable` to columns (n, p)."""
-    require_usable(np.abs(columns).max(axis=0), np.ptp(columns, axis=0), names)
+    low, high = columns.min(axis=0), columns.max(axis=0)
+    require_usable(np.maximum(np.abs(low), np.abs(high)), high - low, names)
 
 
 def require_distinct(columns: FloatArray, names: Sequence[str]) -> None:
@@ -100,12 +104,19 @@ def find_copies(columns: FloatArray) -> dict[int, int]:
     """Return the columns that are copies, each with the first column it is a copy of."""
     first_with: dict[bytes, int] = {}
     copies = {}
-    for j in range(columns.shape[1]):
+    for j in _alike(columns[:_FIRST_ROWS]):
         key = (columns[:, j] + 0.0).tobytes()  # + 0.0 turns -0.0 into 0.0
         first = first_with.setdefault(key, j)
         if first != j:
             copies[j] = first
     return copies
+
+
+def _alike(columns: FloatArray) -> list[int]:
+    """Return the positions of columns that are not the only ones of their values, in order."""
+    keys = [column.tobytes() for column in np.ascontiguousarray(columns.T) + 0.0]
+    counts = Counter(keys)
+    return [j for j, key in enumerate(keys) if counts[key] > 1]
 
 
 def require_sound(columns: FloatArray, names: Sequence[str], outcome: FloatArray) -> None:

@@ -94,7 +94,7 @@ class Dataset:
         sample_weight : array or series of shape (n,), optional
             Non-negative weights.
         """
-        table = read_table(X)
+        table = read_table(X, copy=False)  # D and Z will be copies
         outcome, name = read_outcome(y)
         require_length(outcome.size, table.n, "y")
         schema = make_schema(table, treatments)
@@ -102,8 +102,11 @@ class Dataset:
         weights = None if sample_weight is None else read_weights(sample_weight, table.n)
         counted = table.n if weights is None else int(np.count_nonzero(weights))
         require_enough_rows(counted, D.shape[1])
-        names = [*schema.treatment_names, *schema.control_names]
-        require_sound(np.hstack([D, Z]), names, outcome)
+        if schema.levels:
+            names = (*schema.treatment_names, *schema.control_names)
+            require_sound(np.hstack([D, Z]), names, outcome)
+        else:
+            require_sound(table.values, table.names, outcome)
         require_independent(D, schema.treatment_names)
         return cls(
             y=outcome,

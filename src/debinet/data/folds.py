@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -58,14 +59,14 @@ class Folds:
     def __iter__(self) -> Iterator[Fold]:
         return iter(self.blocks)
 
-    @property
+    @cached_property
     def in_sample(self) -> bool:
         """Whether rows are predicted by a model that was trained on them."""
         return not self.complementary and any(
             not np.isin(b.test, b.excluded).all() for b in self.blocks
         )
 
-    @property
+    @cached_property
     def complementary(self) -> bool:
         """Whether each block is predicted from all other rows, as closed forms do."""
         return all(b.test is b.excluded or np.array_equal(b.test, b.excluded) for b in self.blocks)

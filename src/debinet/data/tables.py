@@ -51,8 +51,11 @@ class Table:
         return len(self.values)
 
 
-def read_table(X: Any) -> Table:
-    """Read a two-dimensional data set; every cell must be present and finite."""
+def read_table(X: Any, *, copy: bool = True) -> Table:
+    """Read a two-dimensional data set; every cell must be present and finite.
+
+    Without `copy`, numbers may remain in the memory of X.
+    """
     if sparse.issparse(X):
         raise ColumnTypeError(
             "a dense matrix or data frame",
@@ -69,9 +72,9 @@ def read_table(X: Any) -> Table:
             "data in memory", f"a lazy {type(X).__name__}", "Call .collect() on it first."
         )
     if isinstance(X, np.ndarray) or not isinstance(native, nw.DataFrame):
-        table = _read_matrix(X)
+        table = _read_matrix(X, copy=copy)
     else:
-        table = _read_frame(native)
+        table = _read_frame(native, copy=copy)
     _require_finite(table)
     return table
 
@@ -127,7 +130,7 @@ def _as_array(X: Any) -> npt.NDArray[Any]:
     return array
 
 
-def _read_matrix(X: Any) -> Table:
+def _read_matrix(X: Any, *, copy: bool) -> Table:
     array = _as_array(X)
     if array.ndim != 2:
         raise InputError(
@@ -139,16 +142,16 @@ def _read_matrix(X: Any) -> Table:
     _require_size(n, p)
     names = tuple(f"x{j}" for j in range(p))
     if array.dtype.kind in "biuf":
-        return Table(names, array.astype(np.float64), {})
+        return Table(names, array.astype(np.float64, copy=copy), {})
     return _assemble(names, [array[:, j] for j in range(p)], n)
 
 
-def _read_frame(frame: nw.DataFrame[Any]) -> Table:
+def _read_frame(frame: nw.DataFrame[Any], *, copy: bool) -> Table:
     labels = list(frame.columns)
     names = tuple(str(label) for label in labels)
     _require_size(frame.shape[0], len(names))
     require_distinct_names(names)
-    numbers = _all_numbers(frame)
+    numbers = _all_numbers(frame, copy=copy)
     if numbers is not None:
         return Table(names, numbers, {}, tuple(labels))
     columns = []
@@ -165,13 +168,13 @@ def _read_frame(frame: nw.DataFrame[Any]) -> Table:
     return replace(_assemble(names, columns, frame.shape[0]), labels=tuple(labels))
 
 
-def _all_numbers(frame: nw.DataFrame[Any]) -> FloatArray | None:
+def _all_numbers(frame: nw.DataFrame[Any], *, copy: bool) -> FloatArray | None:
     """Return a frame of plain numbers in one step, which is fast for many columns, or None."""
     if not all(kind.is_float() or kind.is_integer() for kind in frame.schema.values()):
         return None
     values = frame.to_numpy()
     # columns with their own marker of missing values become objects
-    return values.astype(np.float64) if values.dtype.kind in "iuf" else None
+    return values.astype(np.float64, copy=copy) if values.dtype.kind in "iuf" else None
 
 
 def _assemble(names: tuple[str, ...], columns: list[npt.NDArray[Any]], n: int) -> Table:

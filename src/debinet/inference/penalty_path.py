@@ -19,10 +19,9 @@ from debinet.inference.methods import (
     MixedNuisances,
     RowAlgebra,
     Solved,
-    first_estimate,
     solve,
 )
-from debinet.protocols import FloatArray, IntArray
+from debinet.protocols import FloatArray, HeldOut, IntArray, Pilot
 
 # By how much penalties are multiplied.
 FACTORS = (0.3, 0.1)
@@ -62,6 +61,14 @@ class PenalizedNuisances(MixedNuisances, Protocol):
     def scaled(self, factor: float) -> PenalizedNuisances | None:
         """Return the same with all penalties multiplied, if the learner has penalties."""
 
+    def hold_again(self, M: FloatArray, held: HeldOut) -> HeldOut:
+        """Hold out the targets of an earlier fit, at its penalties times the factor."""
+
+    def gls_again(
+        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
+    ) -> Pilot | None:
+        """Repeat an earlier estimate of the mixed model, at its penalty times the factor."""
+
 
 def solve_along(
     method: str,
@@ -69,6 +76,9 @@ def solve_along(
     rows: RowAlgebra,
     M: FloatArray,
     factors: Sequence[float],
+    *,
+    joint: HeldOut,
+    pilot: Pilot | None,
 ) -> tuple[Solved, ...]:
     """Solve again with all penalties multiplied by each of the factors.
 
@@ -79,6 +89,10 @@ def solve_along(
     method, nuisances, rows, M
         As in `solve`, of a procedure that is linear in y.
     factors : sequence of float
+    joint : HeldOut
+        Of the targets M, whose penalties are multiplied.
+    pilot : Pilot, optional
+        As in `solve`.
     """
     found = []
     for factor in factors:
@@ -86,9 +100,12 @@ def solve_along(
         if other is None:
             return ()
         try:
-            R = M - other.hold_out(M, "joint").predictions
-            pilot = first_estimate(method, other, M)
-            found.append(solve(method, other, rows, M, R, pilot=pilot))
+            R = M - other.hold_again(M, joint).predictions
+            start = None
+            if pilot is not None:
+                y, D = M[..., 0], M[..., 1:]
+                start = other.gls_again(y, D, pilot, joint=method == "joint")
+            found.append(solve(method, other, rows, M, R, pilot=start))
         except (DebiNetError, np.linalg.LinAlgError):
             return ()  # a check of the fit must not be the reason why it fails
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,7 +103,8 @@ class CrossFitter:
     def hold_out(self, M: FloatArray, *names: str | int) -> CrossFitted:
         """Predict every row of targets (n, m); `names` distinguish the random states of fits."""
         if self.prepared is not None:
-            return _in_closed_form(self, self.prepared, M)
+            prepared = self.prepared
+            return _checked(self, lambda: prepared.hold_out(M, self.folds), M)
         seed = named_seed(self.seed, *names) if names else self.seed
         if isinstance(self.learner, EnsembleLearner):
             return _stacked(self, M, seed)
@@ -133,6 +135,19 @@ class CrossFitter:
         if not isinstance(self.prepared, PenalizedPrepared):
             return None
         return replace(self, prepared=self.prepared.scaled(factor))
+
+    def hold_again(self, M: FloatArray, held: HeldOut) -> CrossFitted:
+        """Hold out the targets of an earlier fit, at its penalties times the factor."""
+        prepared = self.prepared
+        assert isinstance(prepared, PenalizedPrepared)
+        return _checked(self, lambda: prepared.hold_again(M, self.folds, held), M)
+
+    def gls_again(
+        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
+    ) -> Pilot | None:
+        """Repeat an earlier estimate of the mixed model, at its penalty times the factor."""
+        assert isinstance(self.prepared, PenalizedPrepared)
+        return self.prepared.gls_again(y, D, pilot, joint=joint)
 
     def diagnostics(self, held: CrossFitted) -> Diagnostics:
         """Return the diagnostics of the first model."""
@@ -251,8 +266,8 @@ def fold_seeds(seed: int, count: int) -> list[int]:
     return [named_seed(named_seed(seed, "fold", k), "random_state", "joint") for k in range(count)]
 
 
-def _in_closed_form(fitter: CrossFitter, prepared: Prepared, M: FloatArray) -> CrossFitted:
-    held = guarded(fitter.learner, lambda: prepared.hold_out(M, fitter.folds))
+def _checked(fitter: CrossFitter, closed_form: Callable[[], HeldOut], M: FloatArray) -> CrossFitted:
+    held = guarded(fitter.learner, closed_form)
     predictions = np.asarray(held.predictions, dtype=np.float64)
     if predictions.shape != M.shape or not np.isfinite(predictions).all():
         what = "NaN or infinity" if predictions.shape == M.shape else str(predictions.shape)

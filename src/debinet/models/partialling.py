@@ -12,7 +12,7 @@ from debinet.data.checks import dependent_columns
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import CollinearError, OptionError
-from debinet.inference.methods import MODELS, WeightedRows, first_estimate, solve
+from debinet.inference.methods import MODELS, Solved, WeightedRows, first_estimate, solve
 from debinet.inference.penalty_path import (
     FACTORS,
     FEWER_FACTORS,
@@ -83,26 +83,29 @@ def partial_out(
     )
     g = None if solved.g is None else solved.g.average
     means = ConditionalMeans(joint.average, g, solved.pilot)
-    path = _penalty_path(method, fitter, rows, data, regression) if with_path else None
+    path = None
+    if with_path and not fitter.folds.in_sample and regression.influence is not None:
+        # in-sample residuals would vanish along the path
+        factors = _path_factors(method, fitter, data)
+        along = solve_along(method, fitter, rows, M, factors, joint=joint, pilot=pilot)
+        path = _penalty_path(factors, along, data, regression) if along else None
     return Repetition(regression, joint, diagnostics, means, path)
 
 
+def _path_factors(method: str, fitter: CrossFitter, data: Dataset) -> tuple[float, ...]:
+    cheap = fitter.folds.singletons and data.n <= MOST_ROWS
+    return FACTORS if cheap and method != "joint" else FEWER_FACTORS
+
+
 def _penalty_path(
-    method: str,
-    fitter: CrossFitter,
-    rows: WeightedRows,
+    factors: Sequence[float],
+    along: tuple[Solved, ...],
     data: Dataset,
     regression: ResidualRegression,
-) -> CoefficientPath | None:
-    """Return the coefficients along the penalty; in-sample residuals would vanish along it."""
+) -> CoefficientPath:
+    """Return the coefficients along the penalty."""
     influence = regression.influence
-    if fitter.folds.in_sample or influence is None:
-        return None
-    cheap = fitter.folds.singletons and data.n <= MOST_ROWS
-    factors = FACTORS if cheap and method != "joint" else FEWER_FACTORS
-    along = solve_along(method, fitter, rows, data.M, factors)
-    if not along:
-        return None
+    assert influence is not None
     variance = difference_variance(influence, regression.residuals, along, data.groups)
     return make_path(regression.coef, factors, along, variance)
 

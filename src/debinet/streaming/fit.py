@@ -121,7 +121,7 @@ def fit_stream(job: Job, options: StreamOptions, runner: Runner) -> StreamFit:
     influence = solved.influence
     along: tuple[Solved, ...] = ()
     if influence is not None:
-        along = solve_along(method, nuisances, rows, M, FEWER_FACTORS)
+        along = solve_along(method, nuisances, rows, M, FEWER_FACTORS, joint=joint, pilot=pilot)
     scoring = Scoring(
         row_map,
         R[..., 1:],

@@ -15,7 +15,7 @@ from debinet.exceptions import CollinearError
 from debinet.learners.inputs import Moments
 from debinet.learners.spectral.heldout import adjoint_residuals, held_out_residuals
 from debinet.learners.spectral.joint import fit_joint
-from debinet.learners.spectral.mixed import expected_bias, fit_mixed
+from debinet.learners.spectral.mixed import MixedFit, expected_bias, fit_mixed, solve_mixed
 from debinet.learners.spectral.prepared import Predictor, SpectralFit
 from debinet.learners.spectral.spectrum import RIDGE
 from debinet.learners.spectral.summed import SummedSpectrum, column_products
@@ -120,6 +120,11 @@ class SummedNuisances:
         model = self.net.fitted(fit, self.row_map.features - self.row_map.units.width)
         return HeldOut(M - self.residuals(M, fit), (model,), fit)
 
+    def hold_again(self, M: FloatArray, held: HeldOut) -> HeldOut:
+        """Hold out the targets of an earlier fit, at its penalties times the factor."""
+        fit = SpectralFit(held.fit.tuning.scaled(self.factor), held.fit.target, None)
+        return HeldOut(M - self.residuals(M, fit), (), fit)
+
     def residuals(self, M: FloatArray, fit: SpectralFit, *, in_sample: bool = False) -> FloatArray:
         """Return the residuals of targets at the penalties of a fit, held out or in sample."""
         out, blocks = np.empty_like(M), None if in_sample else ()
@@ -132,11 +137,24 @@ class SummedNuisances:
         M = np.concatenate([y[..., None], D], axis=-1)
         sd = self._scale(M)
         model = fit_joint if joint else fit_mixed
-        found = model(self.spectra, M / sd, self.factor)
+        return self._pilot(model(self.spectra, M / sd, self.factor), sd)
+
+    def gls_again(
+        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
+    ) -> Pilot:
+        """Repeat an earlier estimate of the mixed model, at its penalty times the factor."""
+        if pilot.choice is None:
+            return self.gls(y, D, joint=joint)
+        M = np.concatenate([y[..., None], D], axis=-1)
+        sd = self._scale(M)
+        return self._pilot(solve_mixed(pilot.choice, M / sd, self.factor), sd)
+
+    def _pilot(self, found: MixedFit, sd: FloatArray) -> Pilot:
+        """Return a fit in the units of the targets."""
         coef, noise = found.coef * sd[0] / sd[1:], found.noise * float(sd[0])
         products = column_products(self.G, found.rows, found.rows)
         bias = expected_bias(found.spread, products, noise, sd[1:])
-        return Pilot(coef, found.rows / sd[1:], noise, bias)
+        return Pilot(coef, found.rows / sd[1:], noise, bias, found.choice)
 
     def adjoint(self, X: FloatArray, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`."""

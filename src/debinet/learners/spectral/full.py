@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -68,8 +69,8 @@ class FullSpectrum:
         self, X: ScalarArray, left: ScalarArray, blocks: Sequence[Block]
     ) -> ScalarArray:
         """Return `blockdiag(R_BB^-1) X` for columns X (n, m)."""
-        if all(block.inside.size + block.outside.size <= 1 for block in blocks):
-            return np.asarray(X / _product(left.T, (self.V**2).T).T)
+        if not blocks:
+            return np.asarray(X / _product(left.T, self._squares.T).T)
         out = np.zeros(X.shape, dtype=np.result_type(X, left))
         for block in blocks:
             V = self.V[block.inside]
@@ -81,6 +82,15 @@ class FullSpectrum:
                 solved = np.linalg.solve(_inner(V, left[:, j].T), target)
                 out[block.inside, j] = solved[:, :, 0].T
         return out
+
+    @property
+    def _squares(self) -> FloatArray:
+        return self._kept_squares if len(self.V) <= SMALL else self.V**2
+
+    @cached_property
+    def _kept_squares(self) -> FloatArray:
+        """Squares of the eigenvectors, which every fit that leaves rows out one by one needs."""
+        return np.asarray(self.V**2)
 
 
 def leave_one_out(

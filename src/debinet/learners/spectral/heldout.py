@@ -101,10 +101,12 @@ def adjoint_residuals(
 def locate_blocks(folds: Folds, rows: IntArray) -> list[Block] | None:
     """Return the folds as positions among the rows of positive weight, and among the others.
 
-    None if residuals are in sample.
+    None if residuals are in sample, an empty list if every row is held out by itself.
     """
     if folds.in_sample:
         return None
+    if folds.singletons:
+        return []
     position, inside = np.empty(folds.n, dtype=np.int64), np.zeros(folds.n, dtype=bool)
     inside[rows] = True
     position[inside], position[~inside] = np.arange(rows.size), np.arange(folds.n - rows.size)

@@ -108,6 +108,7 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
 
     def _take(self, fit: SpectralFit, views: tuple[Any, ...]) -> None:  # noqa: ARG002
         """Keep what predictions and attributes need; nothing of size n x n."""
+        assert fit.predictor is not None
         self._predictor, self._path = fit.predictor, fit.tuning.path
         self.penalty_, self.skip_ = inverse(fit.tuning.time), fit.tuning.path.skip
         self.noise_variance_ = fit.tuning.noise * fit.target.sd**2

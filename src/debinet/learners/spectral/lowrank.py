@@ -63,7 +63,7 @@ class LowRankSpectrum:
 
     def solve_blocks(self, X: FloatArray, left: FloatArray, blocks: Sequence[Block]) -> FloatArray:
         """Return `blockdiag(R_BB^-1) X` for columns X (n, m)."""
-        if all(block.inside.size + block.outside.size <= 1 for block in blocks):
+        if not blocks:
             return self._solve_rows(X, left)
         out = np.empty_like(X)
         for block in blocks:

@@ -36,12 +36,33 @@ class MixedFit:
     spread : FloatArray of shape (q, q)
         Covariance of the coefficients under the model, in units of the noise's variance: what is
         above `rows' rows` is the bias that the prior of f expects.
+    choice : MixedChoice, optional
+        From which the same follows with other penalties.
     """
 
     coef: FloatArray
     rows: FloatArray
     noise: float
     spread: FloatArray
+    choice: MixedChoice | None = None
+
+
+@dataclass(frozen=True)
+class MixedChoice:
+    """Spectrum and penalty of a mixed model.
+
+    Attributes
+    ----------
+    spectrum : Spectrum
+    time : float
+        Inverse penalty.
+    contrasts : Contrasts
+        Of the columns whose coefficients are estimated.
+    """
+
+    spectrum: Spectrum
+    time: float
+    contrasts: Contrasts
 
 
 def fit_mixed(
@@ -69,12 +90,18 @@ def fit_mixed(
     time, _, spectrum, contrasts = min(fits, key=lambda fit: fit[1])
     if judged is not None:
         contrasts = make_contrasts(spectrum.project(X))
+    return solve_mixed(MixedChoice(spectrum, time, contrasts), X, factor)
+
+
+def solve_mixed(choice: MixedChoice, X: FloatArray, factor: float = 1.0) -> MixedFit:
+    """Estimate at the penalty of a choice, times a factor."""
+    spectrum, time, contrasts = choice.spectrum, choice.time, choice.contrasts
     if factor != 1.0:
         time = min(time / factor, max(time, float(time_grid(contrasts.w)[-1])))
     left = spectrum.residual(X[..., 1:], 1.0 / (1.0 + spectrum.w * time)[:, None])
     _, gram, moment, _ = contrasts.solve(time)
     inverse = np.asarray(np.linalg.inv(gram), np.float64)
-    return MixedFit(inverse @ moment, left @ inverse, contrasts.noise(time), inverse)
+    return MixedFit(inverse @ moment, left @ inverse, contrasts.noise(time), inverse, choice)
 
 
 def expected_bias(

@@ -18,7 +18,7 @@ from debinet.learners.spectral.heldout import (
     locate_blocks,
 )
 from debinet.learners.spectral.joint import fit_joint
-from debinet.learners.spectral.mixed import expected_bias, fit_mixed
+from debinet.learners.spectral.mixed import MixedFit, expected_bias, fit_mixed, solve_mixed
 from debinet.learners.spectral.spectrum import SpectralFilter, Spectrum
 from debinet.learners.spectral.tuning import Tuning, tune_columns
 from debinet.learners.tails import cut_tails
@@ -108,12 +108,13 @@ class SpectralFit:
     tuning : Tuning
     target : Moments
         Of the m targets.
-    predictor : Predictor
+    predictor : Predictor, optional
+        None where penalties were multiplied: such fits are held out, and predict no new rows.
     """
 
     tuning: Tuning
     target: Moments
-    predictor: Predictor
+    predictor: Predictor | None
 
 
 @dataclass(frozen=True)
@@ -165,18 +166,28 @@ class SpectralPrepared:
         filter_, judged = learner.spectral_filter, self._without_tails(X)
         tuning = tune_columns(self.spectra, X, allowed, learner.tune, filter_, judged=judged)
         if self.factor != 1.0:
-            tuning = tuning.scaled(self.factor)
+            return SpectralFit(tuning.scaled(self.factor), target, None)
         return SpectralFit(tuning, target, self._predictor(tuning, target))
 
     def hold_out(self, M: FloatArray, folds: Folds) -> HeldOut:
         """Fit targets (n, m); predict every row from the rows outside of its fold."""
         _require_partition(folds, len(self.Z))
         target, X = self._standardize(M)
-        fit = self._fit(target, X)
-        blocks = locate_blocks(folds, self.rows)
+        return self._hold_out(M, folds, self._fit(target, X), X)
+
+    def hold_again(self, M: FloatArray, folds: Folds, held: HeldOut) -> HeldOut:
+        """Hold out the targets of an earlier fit, at its penalties times the factor."""
+        target, X = self._standardize(M)
+        fit = SpectralFit(held.fit.tuning.scaled(self.factor), target, None)
+        return self._hold_out(M, folds, fit, X)
+
+    def _hold_out(self, M: FloatArray, folds: Folds, fit: SpectralFit, X: FloatArray) -> HeldOut:
+        target, blocks = fit.target, locate_blocks(folds, self.rows)
         dropped = np.setdiff1d(np.arange(len(self.Z)), self.rows)
         out = np.array(M, dtype=np.float64)
-        out[dropped] = fit.predictor.predict(self.Z[dropped])
+        if dropped.size:
+            predictor = fit.predictor or self._predictor(fit.tuning, target)
+            out[dropped] = predictor.predict(self.Z[dropped])
         mixed = any(block.inside.size and block.outside.size for block in blocks or ())
         for k, j, stopped in fit.tuning.groups():
             spectrum, sd = self.spectra[k], target.sd[j]
@@ -185,8 +196,9 @@ class SpectralPrepared:
             out[np.ix_(self.rows, j)] -= sd * residual / self.root_weight[:, None]
             if mixed:
                 out[np.ix_(dropped, j)] -= sd * moved
-        model = self.learner.fitted(fit, self.Z.shape[1], self.views)
-        return HeldOut(out, (model,), fit)
+        if fit.predictor is None:
+            return HeldOut(out, (), fit)
+        return HeldOut(out, (self.learner.fitted(fit, self.Z.shape[1], self.views),), fit)
 
     def gls(self, y: FloatArray, D: FloatArray, *, joint: bool = False) -> Pilot:
         """Estimate `y = D coef + N(0, tau K) + noise` by generalized least squares, REML.
@@ -202,11 +214,24 @@ class SpectralPrepared:
         if judged is not None:
             judged = np.column_stack([judged[:, 0] + X[:, 1:] @ found.coef, X[:, 1:]])
             found = model(spectra, X, self.factor, judged)
-        rows = np.zeros(D.shape)
+        return self._pilot(y, found, scales)
+
+    def gls_again(
+        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
+    ) -> Pilot:
+        """Repeat an earlier estimate, at its penalty times the factor."""
+        if pilot.choice is None:
+            return self.gls(y, D, joint=joint)
+        scales, X = self._standardize(np.column_stack([y, D]))
+        return self._pilot(y, solve_mixed(pilot.choice, X, self.factor), scales)
+
+    def _pilot(self, y: FloatArray, found: MixedFit, scales: Moments) -> Pilot:
+        """Return a fit in the units of the targets, of which `scales` has the moments."""
+        rows = np.zeros((y.size, scales.sd.size - 1))
         rows[self.rows] = found.rows * self.root_weight[:, None] / scales.sd[1:]
         noise = found.noise * float(scales.sd[0])
         bias = expected_bias(found.spread, found.rows.T @ found.rows, noise, scales.sd[1:])
-        return Pilot(rows.T @ y, rows, noise, bias)
+        return Pilot(rows.T @ y, rows, noise, bias, found.choice)
 
     def adjoint(self, X: FloatArray, folds: Folds, held: HeldOut) -> FloatArray:
         """Return `L' X`, `L m` being the held-out residuals of the one target m of `held`.

@@ -174,7 +174,7 @@ class Spectrum(Protocol):
     def solve_blocks(
         self, X: npt.NDArray[Any], left: npt.NDArray[Any], blocks: Sequence[Block]
     ) -> npt.NDArray[Any]:
-        """Return `blockdiag(R_BB^-1) X`."""
+        """Return `blockdiag(R_BB^-1) X`; without blocks, every row is one."""
 
 
 @dataclass(frozen=True)

@@ -155,4 +155,4 @@ class TangentNet(FeatureLearner):
 
     def _take(self, fit: SpectralFit, views: tuple[Any, ...]) -> None:
         super()._take(fit, views)
-        self.relevance_ = fit.predictor.parts[0].feature_map.inputs.relevance
+        self.relevance_ = self._predictor.parts[0].feature_map.inputs.relevance

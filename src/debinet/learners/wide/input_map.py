@@ -88,6 +88,13 @@ class InputMap:
         """Return encoded rows (n, r + 1 + added) of rows (n, p)."""
         n, r = len(Z), self.width
         encoded = np.empty((n, r + 1 + self.added))
+        encoded[:, r] = 1.0
+        if self.matrix is None and not self.added:
+            inputs = encoded[:, :r]
+            np.subtract(Z, self.moments.mean, out=inputs)
+            inputs /= self.moments.sd
+            inputs /= np.sqrt(r)
+            return encoded
         inputs, end = self.inputs(Z), r + 1
         parts = ((self.smooths, inputs), (self.products, inputs), (self.rules, Z))
         for part, rows in parts:
@@ -98,7 +105,6 @@ class InputMap:
         if self.matrix is not None:
             inputs = inputs @ self.matrix
         np.divide(inputs, size, out=encoded[:, :r])
-        encoded[:, r] = 1.0
         return encoded
 
 

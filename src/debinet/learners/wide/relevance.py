@@ -104,9 +104,7 @@ def learn_relevance(
     root = root_weight[:, None]
     targets = root * cut_tails(M / root, FAR)
     smooth = architecture.activation == "erf"
-    problem = ScaleProblem(
-        Z, targets, root_weight, one_hot_blocks(Z), architecture, fixed=fixed
-    )
+    problem = ScaleProblem(Z, targets, root_weight, one_hot_blocks(Z), architecture, fixed=fixed)
     plan = _SMOOTH if smooth else _RECTIFIED
     most = min(len(Z), plan.most)
     if problem.size - 1 > CROWDED * most:

@@ -56,7 +56,9 @@ def add_rules(rows: SampledRows, fit: LandmarkFit) -> NetworkInputs:
     return best.network
 
 
-def _with_steps(rows: SampledRows, network: NetworkInputs, rng: np.random.Generator) -> NetworkInputs:
+def _with_steps(
+    rows: SampledRows, network: NetworkInputs, rng: np.random.Generator
+) -> NetworkInputs:
     """Return the network with rules of the targets themselves, if it predicts better with them."""
     order = rng.permutation(len(rows.Z))[:_STEP_ROWS]
     half, others = (rows.of(np.sort(part)) for part in np.array_split(order, 2))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from debinet.learners.threads import quiet_scipy
+from debinet.learners.threads import SINGLE_THREADS
 from debinet.learners.wide.likelihood import evaluate
 from debinet.learners.wide.missed_feature import missed_feature
 from debinet.learners.wide.missed_pair import missed_pair
@@ -95,7 +95,7 @@ def descend(
     # values are of the order of m n log(n); scipy takes tolerances as shares of them
     enough = plan.enough / (problem.M.size * np.log(len(problem.M)))
     highest = np.where(np.arange(theta.size) < problem.n_scales, plan.highest, _BOUND)
-    with quiet_scipy():
+    with SINGLE_THREADS:
         minimize(
             objective,
             theta,

@@ -62,9 +62,7 @@ class Smooths:
 
     def of(self, kept: BoolArray) -> Smooths:
         """Return some of the functions."""
-        return Smooths(
-            self.features[kept], self.knots[kept], self.roots[kept], self.weights[kept]
-        )
+        return Smooths(self.features[kept], self.knots[kept], self.roots[kept], self.weights[kept])
 
     def __call__(self, inputs: FloatArray) -> FloatArray:
         """Return the columns (n, s k) of standardized rows (n, p)."""

@@ -12,9 +12,14 @@ from debinet.data.free_memory import require_decompositions, row_chunks
 from debinet.learners.spectral.full import SMALL, FullSpectrum, decompose
 from debinet.learners.spectral.heldout import Outside
 from debinet.learners.spectral.prepared import OutputFit
+from debinet.learners.threads import run_together
 from debinet.learners.wide.input_map import InputMap
 from debinet.learners.wide.kernels import Architecture, kernel_matrices, kernel_matrix
 from debinet.protocols import FloatArray
+
+# Up to SMALL rows, kernels are decomposed at the same time: most of the work are products of a
+# matrix with a vector, which more threads hardly speed up. Not if it takes no longer than that.
+_TINY = 200
 
 
 @dataclass(frozen=True)
@@ -89,17 +94,27 @@ class KernelView:
         orthogonal to the unpenalized columns, so the intercept is the mean less `C'A a`.
         """
         a = np.empty((len(self.encoded), len(fits)))
-        for j, fit in enumerate(fits):
-            share = fit.time * fit.filter_.dual(fit.spectrum.w * fit.time)
-            a[:, j] = fit.sd * (fit.spectrum.V @ (share * fit.coordinates))
+        for spectrum in self.spectra:
+            j = [k for k, fit in enumerate(fits) if fit.spectrum is spectrum]
+            if j:
+                a[:, j] = spectrum.V @ np.column_stack([_dual(fits[k]) for k in j])
         dual = self.root_weight[:, None] * a
         inputs = self.encoded[:, : self.inputs.width + 1]
-        linear = np.array([fit.spectrum.skip for fit in fits]) * (inputs.T @ dual)
+        skips = np.array([fit.spectrum.skip for fit in fits])
+        linear = np.zeros((inputs.shape[1], len(fits)))
+        if skips.any():
+            linear = skips * (inputs.T @ dual)
         length = np.linalg.norm(self.root_weight)
         linear[-1] = [
             fit.mean - float(fit.spectrum.AC[:, 0] @ a[:, j]) / length for j, fit in enumerate(fits)
         ]
         return KernelExpansion(self.architecture, self.inputs, self.encoded, dual, linear)
+
+
+def _dual(fit: OutputFit) -> FloatArray:
+    """Return the coefficients of an output in the coordinates of its spectrum."""
+    share = fit.time * fit.filter_.dual(fit.spectrum.w * fit.time)
+    return np.asarray(fit.sd * share * fit.coordinates)
 
 
 def view_rows(
@@ -123,9 +138,10 @@ def view_rows(
     """
     encoded, root = inputs.encode(Z), np.sqrt(weight)
     kernels = kernel_matrices(encoded, encoded, architecture, skips, inputs.added)
-    spectra = tuple(
-        decompose(kernel, root, skip) for kernel, skip in zip(kernels, skips, strict=True)
-    )
+    pairs = zip(kernels, skips, strict=True)
+    tasks = [partial(decompose, kernel, root, skip) for kernel, skip in pairs]
+    together = len(tasks) > 1 and _TINY < len(Z) <= SMALL
+    spectra = tuple(run_together(tasks) if together else [task() for task in tasks])
     return KernelView(architecture, inputs, encoded, root, spectra)
 
 
@@ -133,10 +149,10 @@ def bytes_needed(n: int, decompositions: int) -> int:
     """Return the peak of a fit on `n` rows with that many decompositions kept.
 
     The last one to be computed needs the matrix, which becomes the eigenvectors, and a work space
-    of twice its size; the others are eigenvectors only. A small one is not made in place: input and
-    output are copies.
+    of twice its size; the others are eigenvectors only. Small ones are made at the same time, and
+    not in place: input and output are copies.
     """
-    return 8 * n * n * (decompositions + (4 if n <= SMALL else 2))
+    return 8 * n * n * (5 * decompositions if n <= SMALL else decompositions + 2)
 
 
 def require_memory(n: int, decompositions: int) -> None:
