@@ -53,6 +53,7 @@ CLASSES = {
     "input map": "learners.wide.input_map:InputMap",
     "input smooths": "learners.wide.smooths:Smooths",
     "input products": "learners.wide.products:Products",
+    "rough bias": "inference.rough_bias:RoughBias",
     "input jumps": "learners.wide.jumps:Jumps",
     "input rules": "learners.wide.rules:Rules",
     "kernel expansion": "learners.wide.view:KernelExpansion",

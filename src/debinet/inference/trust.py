@@ -25,6 +25,7 @@ CHECKS = (
     trust_estimates.collinearity,
     trust_nuisances.leftover,
     trust_nuisances.confounding,
+    trust_nuisances.rough_functions,
     trust_estimates.bias_along_penalty,
     trust_estimates.agreement,
     trust_estimates.splits,

@@ -11,6 +11,7 @@ import numpy as np
 from debinet.data.arrays import freeze_arrays, require
 from debinet.inference.overlap import Overlap
 from debinet.inference.penalty_path import CoefficientPath
+from debinet.inference.rough_bias import RoughBias
 from debinet.protocols import FloatArray, StoppingCurve
 
 
@@ -47,6 +48,8 @@ class TrustEvidence:
         The coefficients along the penalty, for learners that are linear in y.
     overlap : tuple of Overlap, optional
         Of the treatments of zeros and ones. None if it is not known.
+    rough : RoughBias, optional
+        What functions of single controls, left in both residuals, add to the coefficients.
     """
 
     in_sample: bool
@@ -63,6 +66,7 @@ class TrustEvidence:
     relevance_names: tuple[str, ...] = ()
     path: CoefficientPath | None = None
     overlap: tuple[Overlap, ...] | None = None
+    rough: RoughBias | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -85,6 +89,7 @@ class TrustEvidence:
             require(curve.chosen.shape == self.total.shape, "stopping")
         q = self.total.size - 1
         require(self.path is None or self.path.coef.shape[1] == q, "path")
+        require(self.rough is None or len(self.rough.bias) == q, "rough")
         known = self.overlap or ()
         require(all(isinstance(one, Overlap) and one.column < q for one in known), "overlap")
 

@@ -38,6 +38,10 @@ class TrustLimits:
         counts.
     confounding_size : pair
         The bias that it implies, in standard errors.
+    rough_pvalue : float
+        p-value of the bias by a function of a control, below which it counts.
+    rough_size : pair
+        That bias, in standard errors.
     bias_z : pair
         Difference along the penalty, in its own standard errors, for one coefficient; with more
         of them the same chance is shared.
@@ -87,6 +91,8 @@ class TrustLimits:
     confounding_treatment: float = 2.5
     confounding_pvalue: float = 0.05
     confounding_size: Pair = (0.5, 1.5)
+    rough_pvalue: float = 0.01
+    rough_size: Pair = (0.6, 1.5)
     bias_z: Pair = (1.65, 4.0)
     bias_size: Pair = (0.5, 1.0)
     agreement_heldout: Pair = (2.0, float("inf"))

@@ -162,5 +162,32 @@ def confounding(result: Inference, evidence: TrustEvidence | None, limits: Trust
     return graded(name, float(size[j, k]), limits.confounding_size, finding, advice)
 
 
+def rough_functions(
+    result: Inference, evidence: TrustEvidence | None, limits: TrustLimits
+) -> Check | None:
+    """Look for functions of a control, of any shape, in the residuals of both y and D."""
+    name = "left-over functions"
+    if evidence is None or evidence.rough is None:
+        return None
+    rough, se = evidence.rough, result.se.to_numpy()[:, None]
+    if not rough.bias.size:
+        return None
+    z = np.abs(rough.bias) / np.maximum(rough.noise, np.finfo(np.float64).tiny)
+    j, k = np.unravel_index(int(z.argmax()), z.shape)
+    size, pvalue = float((np.abs(rough.bias) / se)[j, k]), 2 * float(stats.norm.sf(z[j, k]))
+    pvalue = min(1.0, z.size * pvalue)
+    finding = (
+        f"a function of {rough.names[k]} that was not learned changes {result.names[j]} by about "
+        f"{size:.2f} standard errors, p = {pvalue:.2g}"
+    )
+    if pvalue > limits.rough_pvalue:
+        return Check(name, "ok", f"at most {finding}")
+    advice = (
+        f"plot the residuals against {rough.names[k]}; add jumps or other functions of it to the "
+        "controls, or compare with another learner"
+    )
+    return graded(name, size, limits.rough_size, finding, advice)
+
+
 def _column(result: Inference, j: int) -> str:
     return result.outcome if j == 0 else result.names[j - 1]

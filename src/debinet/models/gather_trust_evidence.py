@@ -13,6 +13,7 @@ from debinet.exceptions import DebiNetError
 from debinet.inference.leftover import correlations, dependence_sums, function_names
 from debinet.inference.methods import pooled
 from debinet.inference.overlap import Overlap, measure_overlap
+from debinet.inference.rough_bias import RoughBias, rough_bias
 from debinet.inference.trust_evidence import TrustEvidence
 from debinet.learners.crossfitting import has_closed_form, make_cross_fitter
 from debinet.learners.inputs import column_moments
@@ -51,7 +52,18 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
         relevance_names=data.schema.control_names,
         path=part.path,
         overlap=_overlap(data, own, other, weights, folds),
+        rough=None if folds.in_sample else _rough(data, part, weights),
     )
+
+
+def _rough(data: Dataset, part: Repetition, weights: FloatArray) -> RoughBias | None:
+    """Return the bias by functions of single controls, of the rows that count."""
+    regression, used = part.regression, weights > 0
+    influence = regression.influence
+    if influence is None:
+        influence = weights[:, None] * regression.R_D @ regression.bread
+    names = data.schema.control_names
+    return rough_bias(data.Z[used], influence[used], regression.residuals[used], names)
 
 
 def _relevance(found: FloatArray | None) -> FloatArray | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import chi2
 
-from debinet.protocols import FloatArray, IntArray
+from debinet.data.value_groups import value_groups
+from debinet.protocols import FloatArray
 
 # Groups of neighbouring rows, and the number of rows in one at least.
 _GROUPS, _FEWEST = 16, 20
@@ -39,7 +40,7 @@ def missed_feature(Z: FloatArray, residual: FloatArray, root_weight: FloatArray)
     r = root_weight[:, None] * residual
     least = np.ones(p)
     for j, column in enumerate(Z.T):
-        code = _groups(column, count)
+        code = value_groups(column, count)
         used = int(code.max()) + 1
         if used < 3:
             continue
@@ -49,10 +50,3 @@ def missed_feature(Z: FloatArray, residual: FloatArray, root_weight: FloatArray)
         least[j] = chi2.sf(statistic.max(), used)
     best = int(least.argmin())
     return best if least[best] * p * m < _FALSE_ALARM else None
-
-
-def _groups(column: FloatArray, count: int) -> IntArray:
-    """Return the group (n,) of every value: equal values are in one group."""
-    edges = np.unique(np.quantile(column, np.arange(1, count) / count))
-    code = np.searchsorted(edges, column, side="right")
-    return np.asarray(np.unique(code, return_inverse=True)[1], np.int64)
