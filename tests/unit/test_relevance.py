@@ -12,13 +12,15 @@ from debinet.learners.inputs import column_moments
 from debinet.learners.tails import cut_tails
 from debinet.learners.wide import relevance as module
 from debinet.learners.wide import scale_search
-from debinet.learners.wide.kernel_gradient import forward, pull_back, row_gradients
+from debinet.learners.wide.erf_pairs import erf_pairs
+from debinet.learners.wide.kernel_gradient import forward, pull_back
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
-from debinet.learners.wide.likelihood import ScaleProblem, evaluate
+from debinet.learners.wide.likelihood import evaluate
 from debinet.learners.wide.missed_feature import missed_feature
 from debinet.learners.wide.missed_pair import missed_pair
 from debinet.learners.wide.one_hot import one_hot_blocks
 from debinet.learners.wide.relevance import learn_relevance
+from debinet.learners.wide.scale_problem import ScaleProblem
 
 N = 60
 
@@ -34,14 +36,13 @@ def problem(architecture=None, seed=0):
     return ScaleProblem(Z, M, root, groups, architecture or Architecture()).of(np.arange(N))
 
 
+SMOOTH = [Architecture(1, "erf", "all"), Architecture(1, "erf", "first")]
 ARCHITECTURES = [
     Architecture(),
     Architecture(1, "relu", "first"),
     Architecture(2, "relu", "all"),
     Architecture(2, "relu", "first"),
     Architecture(3, "leaky_relu", "all"),
-    Architecture(1, "erf", "all"),
-    Architecture(1, "erf", "first"),
 ]
 
 
@@ -69,22 +70,34 @@ def test_the_kernel_is_pulled_back_to_the_inputs(architecture):
     assert by_skip == pytest.approx(numerical, rel=1e-6)
 
 
-@pytest.mark.parametrize("train", ["all", "first"])
-def test_the_gradients_of_a_fitted_function_by_its_rows(train):
-    """Central differences of `f(x) = sum_k a_k K(x, x_k)` with the rows x_k fixed."""
+@pytest.mark.parametrize("architecture", SMOOTH, ids=str)
+def test_pairs_of_rows_and_landmarks(architecture):
+    """The kernel, and central differences by scales and by rows."""
     rng = np.random.default_rng(3)
     X = np.column_stack([rng.normal(size=(12, 3)), np.ones(12)])
-    weights, architecture = rng.normal(size=12), Architecture(1, "erf", train)
-    found = row_gradients(forward(X, architecture), weights)
+    P, weights = X[:5], rng.normal(size=(12, 5))
+    pairs = erf_pairs(X, P, train=architecture.train)
+    np.testing.assert_allclose(pairs.kernel, kernel_matrix(X, P, architecture), rtol=1e-13)
+    by_scale, by_row = pairs.by_scale(weights), pairs.gradients(weights[0])
     for j in range(4):
+        factor = np.exp(1e-6 * np.eye(4)[j])
+        up, down = (
+            np.sum(weights * kernel_matrix(X * f, P * f, architecture)) for f in (factor, 1 / factor)
+        )
+        assert by_scale[j] == pytest.approx((up - down) / 2e-6, rel=1e-6, abs=1e-7)
         step = 1e-6 * np.eye(4)[j]
-        up, down = (kernel_matrix(X + s, X, architecture) @ weights for s in (step, -step))
-        np.testing.assert_allclose(found[:, j], (up - down) / 2e-6, rtol=1e-6, atol=1e-7)
+        up, down = (kernel_matrix(X + s, P, architecture) @ weights[0] for s in (step, -step))
+        np.testing.assert_allclose(by_row[:, j], (up - down) / 2e-6, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES, ids=str)
-def test_the_gradient_of_the_criterion(architecture):
+@pytest.mark.parametrize(
+    ("architecture", "landmarks"),
+    [*((one, None) for one in ARCHITECTURES), *((one, m) for one in SMOOTH for m in (15, N))],
+    ids=str,
+)
+def test_the_gradient_of_the_criterion(architecture, landmarks):
     made = problem(architecture)
+    made = made if landmarks is None else made.on_landmarks(landmarks)
     theta = np.random.default_rng(2).normal(size=6) * 0.3
     gradient = evaluate(theta, made).gradient()
     for j in range(6):
@@ -92,6 +105,30 @@ def test_the_gradient_of_the_criterion(architecture):
         numerical = (evaluate(theta + step, made).value - evaluate(theta - step, made).value) / 2e-4
         # the penalties are found to 1e-5, which their own optimum forgives
         assert gradient[j] == pytest.approx(numerical, abs=1e-4 * np.abs(gradient).max())
+
+
+def test_with_all_rows_as_landmarks_the_criterion_is_that_of_the_kernel():
+    """Restricted likelihood and leave-one-out errors against dense matrices, at the same penalty."""
+    made = problem(SMOOTH[0]).on_landmarks(N)
+    theta = np.random.default_rng(5).normal(size=6) * 0.3
+    point = evaluate(theta, made)
+    scale, skip = made.scales(theta)
+    X = np.column_stack([made.Z * scale / np.sqrt(5), np.ones(N)])
+    root = made.root_weight
+    K = kernel_matrix(X, X, SMOOTH[0], skip) * np.outer(root, root)
+    u = root / np.linalg.norm(root)
+    value, errors = 0.0, []
+    for j in range(2):
+        V = np.eye(N) + point.time[j] * K
+        inverse = np.linalg.inv(V)
+        Q = inverse - np.outer(inverse @ u, u @ inverse) / (u @ inverse @ u)
+        m = made.M[:, j]
+        determinant = np.linalg.slogdet(V)[1] + np.log(u @ inverse @ u)
+        value += (N - 1) * np.log(m @ Q @ m) + determinant
+        errors.append(np.mean((Q @ m / np.diag(Q)) ** 2))
+    assert point.value == pytest.approx(value, abs=1e-3)
+    # another grid of penalties is refined to the same one
+    np.testing.assert_allclose(point.heldout_errors(made.M), errors, rtol=1e-3)
 
 
 def test_rows_that_are_equal_do_no_harm():
@@ -252,7 +289,7 @@ def test_options_that_do_not_exist(options):
     ("activation", "steps"),
     [
         ("relu", {100: [100], 500: [500], 1500: [500, 1000]}),
-        ("erf", {100: [100], 500: [500], 1500: [500]}),
+        ("erf", {100: [100], 600: [500], 1500: [500]}),
     ],
 )
 def test_few_rows_are_learned_from_in_one_go(monkeypatch, activation, steps):

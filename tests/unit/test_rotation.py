@@ -6,9 +6,10 @@ import pytest
 import debinet as dn
 from debinet.learners.inputs import column_moments
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.likelihood import ScaleProblem, evaluate
+from debinet.learners.wide.likelihood import evaluate
 from debinet.learners.wide.relevance import learn_relevance
 from debinet.learners.wide.rotation import rotate_inputs
+from debinet.learners.wide.scale_problem import ScaleProblem
 
 SMOOTH = Architecture(1, "erf")
 
@@ -60,12 +61,13 @@ def test_a_rotation_changes_nothing_by_itself():
     groups = np.array([0, 1, 2, 3, 4, 4])
     root = np.sqrt(rng.uniform(0.5, 2, 80))
     problem = ScaleProblem(Z, M * root[:, None], root, groups, SMOOTH).of(np.arange(80))
+    problem = problem.on_landmarks(40)
     point = evaluate(np.array([0.5, 0.2, -0.3, -4.0, 0.1, 0.7]), problem)
     turned = rotate_inputs(point)
     again = evaluate(turned.start, turned.problem)
     assert again.value == pytest.approx(point.value, rel=1e-9)
     # columns of one feature, and features that hardly matter, are left where they were
-    scale, _ = point.scales()
+    scale, _ = problem.scales(point.theta)
     np.testing.assert_array_equal(turned.matrix[3:], np.diag(scale)[3:])
     np.testing.assert_allclose(turned.matrix @ turned.matrix.T, np.diag(scale**2), atol=1e-12)
     assert turned.price == 3 * 2

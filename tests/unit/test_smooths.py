@@ -10,8 +10,9 @@ from debinet.learners.inputs import column_moments
 from debinet.learners.wide.input_map import InputMap
 from debinet.learners.wide.kernels import Architecture, kernel_matrix
 from debinet.learners.wide.landmarks import choose_landmarks
-from debinet.learners.wide.likelihood import ScaleProblem, evaluate
+from debinet.learners.wide.likelihood import evaluate
 from debinet.learners.wide.relevance import learn_relevance
+from debinet.learners.wide.scale_problem import ScaleProblem
 from debinet.learners.wide.smooths import place_smooths
 
 SMOOTH = Architecture(activation="erf")
@@ -51,6 +52,7 @@ def test_gradient_by_differences(rows):
     M = (M + 0.3 * rng.normal(size=(N, 2))) * root[:, None]
     problem = ScaleProblem(rows, M, root, np.arange(4), SMOOTH)
     problem = problem.with_smooths(place_smooths(rows, np.ones(4, bool))).of(np.arange(N))
+    problem = problem.on_landmarks(30)
     assert problem.size == 9
     theta = 0.3 * rng.normal(size=9)
     for step, derivative in zip(1e-4 * np.eye(9), evaluate(theta, problem).gradient(), strict=True):

@@ -63,6 +63,8 @@ def _rough(data: Dataset, part: Repetition, weights: FloatArray) -> RoughBias | 
     if influence is None:
         influence = weights[:, None] * regression.R_D @ regression.bread
     names = data.schema.control_names
+    if not names:
+        return None
     return rough_bias(data.Z[used], influence[used], regression.residuals[used], names)
 
 

@@ -16,8 +16,9 @@ from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.landmarks import Landmarks, choose_landmarks
 from debinet.protocols import FloatArray, IntArray
 
-# Rows of a sample; landmarks at most, and rows for each of them, but half of the most at least.
-MOST_ROWS, LANDMARKS = 4000, (200, 10)
+# Rows of a sample, and landmarks. With 100 of them and 500 rows, a network that needs 50 degrees of
+# freedom leaves so much that rules were found where there are none.
+MOST_ROWS, _LANDMARKS = 4000, 200
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -58,8 +59,7 @@ class SampledRows:
 
     def fit(self, network: NetworkInputs) -> LandmarkFit:
         """Decompose the network on landmarks, and tune all targets."""
-        most, per_row = LANDMARKS
-        count = min(len(self.Z), max(most // 2, min(most, len(self.Z) // per_row)))
+        count = min(_LANDMARKS, len(self.Z))
         features = choose_landmarks(self.Z, network.map_, self.architecture, count, 0)
         return self._decompose(network, features, features(self.Z))
 

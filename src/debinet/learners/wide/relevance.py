@@ -42,6 +42,8 @@ _RECTIFIED = Schedule(
 ROWS = 500
 # Landmarks of a search, and again where functions need more than this share of the first ones.
 _LANDMARKS, _FULL = (100, 250), 0.4
+# Features of smaller scales hardly matter.
+_FADED = 0.1
 # Beyond exp(2.5) erf is a step, and its kernel in single precision loses digits.
 _SMOOTH = Schedule(
     few=ROWS, most=ROWS, last=0, enough=0.5, lift=-0.5, rough=2.0, worth=0.0, highest=2.5
@@ -166,7 +168,8 @@ def _search_on_landmarks(
 def _add_smooths(found: ScalePoint, plan: Schedule) -> ScalePoint:
     """Add functions of single features if the criterion gains twice their number (AIC).
 
-    Those that the criterion would rather have without weight are left out of the search.
+    Features that hardly matter, and of which the criterion would rather have no function, are left
+    out of the search.
     """
     problem = found.problem
     alone = np.bincount(problem.groups)[problem.groups] == 1
@@ -176,7 +179,8 @@ def _add_smooths(found: ScalePoint, plan: Schedule) -> ScalePoint:
         return found
     start = np.append(found.theta, np.zeros(count))
     slopes = evaluate(start, problem.with_smooths(smooths)).gradient()[found.theta.size :]
-    wanted = slopes < 0
+    scale = problem.scales(found.theta)[0][smooths.features]
+    wanted = (slopes < 0) | (scale > _FADED * min(1.0, scale.max()))
     if not wanted.any():
         return found
     start, price = np.append(found.theta, np.zeros(wanted.sum())), 2.0 * count

@@ -15,8 +15,6 @@ from debinet.protocols import FloatArray, IntArray
 TINY = np.finfo(np.float64).tiny
 # Sum of the weights of smooths at which a search starts; the network's own kernel is about 1.
 _SMOOTH_START = 0.3
-# Columns of every smooth in a search.
-_SMOOTH_COLUMNS = 6
 
 
 @dataclass(frozen=True)
@@ -76,10 +74,7 @@ class ScaleProblem:
 
     def with_smooths(self, smooths: Smooths) -> ScaleProblem:
         """Return the problem with functions of single features, as Z has them now."""
-        columns = smooths(self.Z).reshape(len(self.Z), *smooths.knots.shape).transpose(1, 0, 2)
-        # of the inner products of a feature's columns, next to nothing is in the last directions
-        axes = np.linalg.eigh(columns.transpose(0, 2, 1) @ columns)[1][:, :, -_SMOOTH_COLUMNS:]
-        columns = np.ascontiguousarray((columns @ axes).transpose(1, 0, 2))
+        columns = smooths(self.Z).reshape(len(self.Z), *smooths.knots.shape)
         return replace(self, smooths=smooths, columns=columns)
 
     def of(self, rows: IntArray) -> ScaleProblem:
