@@ -82,7 +82,8 @@ def test_pairs_of_rows_and_landmarks(architecture):
     for j in range(4):
         factor = np.exp(1e-6 * np.eye(4)[j])
         up, down = (
-            np.sum(weights * kernel_matrix(X * f, P * f, architecture)) for f in (factor, 1 / factor)
+            np.sum(weights * kernel_matrix(X * f, P * f, architecture))
+            for f in (factor, 1 / factor)
         )
         assert by_scale[j] == pytest.approx((up - down) / 2e-6, rel=1e-6, abs=1e-7)
         step = 1e-6 * np.eye(4)[j]
@@ -108,7 +109,7 @@ def test_the_gradient_of_the_criterion(architecture, landmarks):
 
 
 def test_with_all_rows_as_landmarks_the_criterion_is_that_of_the_kernel():
-    """Restricted likelihood and leave-one-out errors against dense matrices, at the same penalty."""
+    """Restricted likelihood and leave-one-out errors, against dense matrices."""
     made = problem(SMOOTH[0]).on_landmarks(N)
     theta = np.random.default_rng(5).normal(size=6) * 0.3
     point = evaluate(theta, made)
@@ -223,9 +224,9 @@ def test_heldout_is_exact_at_the_scales_of_all_rows():
 def test_scales_are_learned_once_for_all_steps(monkeypatch):
     calls = []
 
-    def counted(*arguments):
-        calls.append(arguments[1].shape[1])
-        return learn_relevance(*arguments)
+    def counted(*arguments, **options):
+        calls.append(options["M"].shape[1])
+        return learn_relevance(*arguments, **options)
 
     monkeypatch.setattr("debinet.learners.wide.network_inputs.learn_relevance", counted)
     data = dn.datasets.make_smooth_nonlinear(150, random_state=0)
@@ -241,9 +242,9 @@ def test_scales_are_learned_once_for_all_steps(monkeypatch):
 def test_repetitions_do_not_learn_again(monkeypatch):
     calls = []
 
-    def counted(*arguments):
+    def counted(*arguments, **options):
         calls.append(1)
-        return learn_relevance(*arguments)
+        return learn_relevance(*arguments, **options)
 
     monkeypatch.setattr("debinet.learners.wide.network_inputs.learn_relevance", counted)
     data = dn.datasets.make_smooth_nonlinear(120, random_state=0)
@@ -443,5 +444,5 @@ def test_a_season_gets_a_large_weight():
     Z = rng.uniform(-1.7, 1.7, size=(400, 4))
     y = np.sin(7 * Z[:, 2]) + 0.5 * rng.normal(size=400)
     net = dn.WideNet(activation="erf").fit(Z, y)
-    assert net.relevance_.argmax() == 2
-    assert net.relevance_[2] > 3
+    assert net.relevance_[2] > 2
+    assert net.relevance_[2] > 5 * np.delete(net.relevance_, 2).max()

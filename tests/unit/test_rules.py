@@ -14,6 +14,8 @@ from debinet.learners.inputs import column_moments
 from debinet.learners.wide import rule_search
 from debinet.learners.wide.input_map import InputMap, NetworkInputs
 from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.landmark_fit import SampledRows
+from debinet.learners.wide.missed_feature import missed_feature
 from debinet.learners.wide.products import add_pair
 from debinet.learners.wide.relevance import learn_relevance
 from debinet.learners.wide.rule_search import FEWEST_ROWS, add_rules
@@ -91,6 +93,11 @@ def network(Z, scale=0.5):
     return NetworkInputs(InputMap(moments, scale * np.eye(Z.shape[1])), 1.0)
 
 
+def with_rules(Z, M, plain):
+    rows = SampledRows(Z, M, np.ones(len(Z)), SMOOTH).sample()
+    return add_rules(rows, rows.fit(plain))
+
+
 def test_rules_are_added_where_the_network_misses_steps_only():
     rng = np.random.default_rng(4)
     Z = rng.normal(size=(1500, 3))
@@ -98,7 +105,7 @@ def test_rules_are_added_where_the_network_misses_steps_only():
     for f, rules in (((Z[:, 0] > 0) + (Z[:, 1] > 1), True), (np.sin(Z[:, 0]) + Z[:, 1], False)):
         M = (f + 0.3 * rng.normal(size=1500))[:, None]
         M = (M - M.mean()) / M.std()
-        found = add_rules(Z, M, np.ones(1500), plain, SMOOTH)
+        found = with_rules(Z, M, plain)
         assert (found.map_.rules is not None) == rules
         assert rules or found is plain
 
@@ -112,7 +119,7 @@ def test_a_product_that_the_network_misses_is_added(monkeypatch):
     M = (M - M.mean()) / M.std()
     plain = network(Z, 0.5)
     weak = replace(plain, map_=replace(plain.map_, matrix=np.diag([0.01, 0.01, *[0.5] * 6])))
-    found = add_rules(Z, M, np.ones(1500), weak, SMOOTH).map_
+    found = with_rules(Z, M, weak).map_
     assert found.products is not None
     assert found.products.pairs[0].tolist() == [0, 1]
     np.testing.assert_allclose(found.interactions(Z), found.encode(Z)[:, found.width + 1 :])
@@ -122,7 +129,7 @@ def test_few_rows_get_no_rules():
     Z = np.random.default_rng(5).normal(size=(FEWEST_ROWS - 1, 2))
     M = (Z[:, :1] > 0) * 2.0 - 1
     plain = network(Z)
-    assert add_rules(Z, M, np.ones(len(Z)), plain, SMOOTH) is plain
+    assert with_rules(Z, M, plain) is plain
 
 
 @pytest.fixture(scope="module")
@@ -163,10 +170,10 @@ def test_a_season_that_only_many_rows_show_is_found():
     rng = np.random.default_rng(8)
     Z = rng.uniform(-1.7, 1.7, size=(3000, 3))
     M = (np.sin(9 * Z[:, 1]) + 2.0 * rng.normal(size=3000))[:, None]
-    weight, plain = np.ones(3000), network(Z, 0.3)
-    assert rule_search.find_missed(Z, M / M.std(), weight, plain, SMOOTH) == 1
-    noise = rng.normal(size=(3000, 1))
-    assert rule_search.find_missed(Z, noise, weight, plain, SMOOTH) is None
+    for targets, expected in ((M / M.std(), 1), (rng.normal(size=(3000, 1)), None)):
+        rows = SampledRows(Z, targets, np.ones(3000), SMOOTH).sample()
+        residual = rows.fit(network(Z, 0.3)).held_out(rows)
+        assert missed_feature(rows.Z, residual, rows.root) == expected
 
 
 def test_a_search_can_start_with_a_rough_feature():

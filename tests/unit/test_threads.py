@@ -55,7 +55,7 @@ def test_spectra_do_not_depend_on_the_number_of_threads(count, monkeypatch):
     """They are those of one decomposition after the other, up to rounding."""
     rng = np.random.default_rng(0)
     Z, M = rng.normal(size=(250, 8)), rng.normal(size=(250, 2))
-    monkeypatch.setattr(threads, "_SINGLE_THREADS", nullcontext(count))
+    monkeypatch.setattr(threads, "SINGLE_THREADS", nullcontext(count))
     net = WideNet(relevance="equal")
     together = net.prepare(Z, M).spectra
     monkeypatch.setattr(view, "_TINY", 250)

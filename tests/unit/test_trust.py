@@ -19,6 +19,7 @@ from debinet.inference.methods import WeightedRows
 from debinet.inference.overlap import EDGES, measure_overlap
 from debinet.inference.penalty_path import solve_along
 from debinet.inference.regression import ResidualRegression
+from debinet.inference.rough_bias import rough_bias
 from debinet.inference.trust import Trust, assess_trust
 from debinet.inference.trust_check import Check, graded, number
 from debinet.inference.trust_evidence import DeferredEvidence
@@ -35,6 +36,7 @@ NAMES = (
     "collinearity",
     "left-over dependence",
     "left-over confounding",
+    "left-over functions",
     "bias along the penalty",
     "spread over splits",
     "selection",
@@ -650,3 +652,41 @@ def test_a_function_left_in_one_residual_does_no_harm():
         verdicts(confounded(0.0, seed))["left-over confounding"] != "ok" for seed in range(20)
     ]
     assert sum(alarms) <= 3
+
+
+def test_a_rough_function_in_both_residuals_is_found():
+    """A season that a network with one scale for all controls cannot follow."""
+    data = dn.datasets.make_seasons(600, random_state=0)
+    bad = fit(data.X, data.y, learner=dn.WideNet(relevance="equal"))
+    assert abs(bad.coef["d1"] - 0.5) > 5 * bad.se["d1"]
+    found = bad.trust().to_frame().loc["left-over functions"]
+    assert found["verdict"] == "do not trust"
+    assert "z1" in found["finding"]
+
+
+def test_functions_that_are_not_there_raise_few_alarms():
+    """Bonferroni at 1 %: more than 5 of 100 less than once in 500."""
+    rng = np.random.default_rng(0)
+    alarms = 0
+    for _ in range(100):
+        Z, e, A = rng.normal(size=(500, 6)), rng.normal(size=500), rng.normal(size=(500, 1))
+        Z[:, 5] = Z[:, 5] > 0
+        found = rough_bias(Z, A, e * (1 + (Z[:, 0] > 0)), tuple("abcdef"))
+        alarms += found.pvalues().min() * found.bias.size < 0.01
+    assert found.names[:7] == ("a", "b", "c", "d", "e", "f", "a and b")
+    assert alarms <= 5
+
+
+def test_rough_bias_is_the_sum_over_pairs_of_rows():
+    """Against the double sum, and its variance if signs of residuals are drawn at random."""
+    rng = np.random.default_rng(1)
+    Z, A, e = rng.integers(0, 4, size=(60, 1)) * 1.0, rng.normal(size=(60, 2)), rng.normal(size=60)
+    found = rough_bias(Z, A, e, ("z",))
+    same = (Z == Z.T) / (Z == Z.T).sum(axis=1)
+    np.fill_diagonal(same, 0.0)
+    np.testing.assert_allclose(found.bias[:, 0], A.T @ same @ e, rtol=1e-10)
+    signs = rng.choice([-1.0, 1.0], size=(2, 20_000, 60))
+    for j in range(2):
+        drawn = np.einsum("ri,ik,rk->r", signs[0] * A[:, j], same, signs[1] * e, optimize=True)
+        # the formula also allows for signs that go together, which are independent here
+        assert drawn.std() == pytest.approx(found.noise[j, 0], rel=0.1)

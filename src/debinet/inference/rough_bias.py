@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from scipy import stats
 
 from debinet.data.arrays import freeze_arrays, require
 from debinet.data.value_groups import value_groups
@@ -39,17 +40,29 @@ class RoughBias:
         U of q coefficients and k controls or pairs of them.
     noise : FloatArray of shape (q, k)
         Its standard deviation if nothing is left.
+    groups : FloatArray of shape (k,)
+        Number of groups.
     names : tuple of str
         Of the controls and pairs.
     """
 
     bias: FloatArray
     noise: FloatArray
+    groups: FloatArray
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        freeze_arrays(self, bias="q k", noise="q k")
+        freeze_arrays(self, bias="q k", noise="q k", groups="k")
         require(self.bias.shape[1] == len(self.names), "names")
+
+    def pvalues(self) -> FloatArray:
+        """Return p-values (q, k), each for itself.
+
+        A sum of g products of two normal means has the kurtosis of the t distribution with g + 4
+        degrees of freedom.
+        """
+        z = np.abs(self.bias) / np.maximum(self.noise, np.finfo(np.float64).tiny)
+        return np.asarray(2.0 * stats.t.sf(z, self.groups + 4))
 
 
 def rough_bias(
@@ -71,7 +84,8 @@ def rough_bias(
     groups = dict(_groups(Z, names))
     found = [_by_group(code, influence, residual) for code in groups.values()]
     bias, noise = (np.column_stack(part) for part in zip(*found, strict=True))
-    return RoughBias(bias, noise, tuple(groups))
+    counts = np.array([code.max() + 1.0 for code in groups.values()])
+    return RoughBias(bias, noise, counts, tuple(groups))
 
 
 def _groups(Z: FloatArray, names: tuple[str, ...]) -> Iterator[tuple[str, IntArray]]:

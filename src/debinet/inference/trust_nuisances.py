@@ -172,10 +172,9 @@ def rough_functions(
     rough, se = evidence.rough, result.se.to_numpy()[:, None]
     if not rough.bias.size:
         return None
-    z = np.abs(rough.bias) / np.maximum(rough.noise, np.finfo(np.float64).tiny)
-    j, k = np.unravel_index(int(z.argmax()), z.shape)
-    size, pvalue = float((np.abs(rough.bias) / se)[j, k]), 2 * float(stats.norm.sf(z[j, k]))
-    pvalue = min(1.0, z.size * pvalue)
+    pvalues = rough.pvalues()
+    j, k = np.unravel_index(int(pvalues.argmin()), pvalues.shape)
+    size, pvalue = float((np.abs(rough.bias) / se)[j, k]), min(1.0, pvalues.size * pvalues[j, k])
     finding = (
         f"a function of {rough.names[k]} that was not learned changes {result.names[j]} by about "
         f"{size:.2f} standard errors, p = {pvalue:.2g}"

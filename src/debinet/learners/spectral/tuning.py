@@ -290,7 +290,7 @@ def tune(criterion: Criterion, grid: FloatArray) -> Tuned:
 def _refine(criterion: Criterion, grid: FloatArray, best: IntArray) -> FloatArray:
     """Return the times of the least values next to positive times of the grid.
 
-    By the vertices of parabolas, ever narrower ones. The last is narrow enough for its vertex not to
+    By the vertices of parabolas, ever narrower ones. The last is so narrow that its vertex does not
     depend on where the others led.
     """
     log_grid = np.log(grid[1:])

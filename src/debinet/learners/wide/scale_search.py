@@ -80,7 +80,7 @@ def descend(
     best: list[ScalePoint] = []
     values: list[float] = []
 
-    def judge(_: FloatArray) -> None:
+    def judge(xk: FloatArray) -> None:  # noqa: ARG001 - scipy's name
         values.append(penalized(best[0]))
         if len(values) == _PATIENCE and values[0] - values[-1] < _HOPELESS * price:
             raise StopIteration

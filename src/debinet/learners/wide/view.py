@@ -9,9 +9,10 @@ from functools import partial
 import numpy as np
 
 from debinet.data.free_memory import require_decompositions, row_chunks
-from debinet.learners.spectral.full import SMALL, FullSpectrum, decompose
+from debinet.learners.spectral.full import FullSpectrum, decompose
 from debinet.learners.spectral.heldout import Outside
 from debinet.learners.spectral.prepared import OutputFit
+from debinet.learners.spectral.spectrum import SMALL
 from debinet.learners.threads import run_together
 from debinet.learners.wide.input_map import InputMap
 from debinet.learners.wide.kernels import Architecture, kernel_matrices, kernel_matrix

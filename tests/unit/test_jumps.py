@@ -1,0 +1,100 @@
+"""Thresholds as inputs of the network: found where the targets jump, and only there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import debinet as dn
+from debinet.learners.inputs import column_moments
+from debinet.learners.wide.input_map import InputMap, NetworkInputs
+from debinet.learners.wide.jump_search import add_jumps
+from debinet.learners.wide.jumps import Jumps, add_jump, find_jump
+from debinet.learners.wide.kernels import Architecture
+from debinet.learners.wide.landmark_fit import SampledRows
+
+SMOOTH = Architecture(activation="erf")
+
+
+def test_columns_are_standardized_indicators():
+    Z = np.random.default_rng(0).normal(size=(50, 3))
+    jumps = add_jump(add_jump(None, 2, 0.1, Z), 0, -0.4, Z)
+    np.testing.assert_array_equal(jumps.above(Z), np.column_stack([Z[:, 2] > 0.1, Z[:, 0] > -0.4]))
+    np.testing.assert_allclose(jumps(Z).mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(jumps(Z).std(axis=0), 1.0)
+
+
+def test_jumps_are_found_and_noise_is_not():
+    """Bonferroni at 1 %: more than 4 of 60 false alarms less than once in 500."""
+    rng = np.random.default_rng(0)
+    alarms = 0
+    for _ in range(60):
+        Z, noise = rng.normal(size=(500, 5)), rng.normal(size=(500, 2))
+        Z[:, 4] = Z[:, 4] > 0
+        alarms += find_jump(Z, noise * (1 + Z[:, 4:]), np.ones(500)) is not None
+    assert alarms <= 4
+    # what a smooth network leaves of a jump: nothing far from it
+    near = np.abs(Z[:, 1] - 0.3)
+    noise[:, 0] += 2.5 * np.sign(Z[:, 1] - 0.3) * np.exp(-10 * near)
+    feature, threshold = find_jump(Z, noise, np.ones(500))
+    assert feature == 1
+    assert abs(threshold - 0.3) < 0.1
+
+
+def test_a_jump_among_some_of_the_rows_is_found():
+    rng = np.random.default_rng(2)
+    Z, noise = rng.normal(size=(2000, 3)), rng.normal(size=(2000, 1))
+    Z[:, 2] = rng.random(2000) < 0.2
+    step = np.sign(Z[:, 0]) * np.exp(-8 * np.abs(Z[:, 0])) * Z[:, 2]
+    feature, threshold = find_jump(Z, noise + 2.5 * step[:, None], np.ones(2000))
+    assert feature == 0
+    assert abs(threshold) < 0.05
+
+
+def network(Z):
+    moments = column_moments(Z, np.ones(len(Z)))
+    return NetworkInputs(InputMap(moments, 0.7 * np.eye(Z.shape[1])), 1.0)
+
+
+def test_thresholds_are_placed_by_all_rows_and_the_network_predicts_the_jump():
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(9000, 3))
+    f = np.sin(Z[:, 0]) + 1.5 * (Z[:, 1] > 0.25) * (1 + Z[:, 2] / 2)
+    M = (f + rng.normal(size=9000))[:, None]
+    every = SampledRows(Z, M / M.std(), np.ones(9000), SMOOTH)
+    rows = every.sample()
+    assert len(rows.Z) == 4000
+    fit = add_jumps(rows, rows.fit(network(Z)), every)
+    jumps = fit.network.map_.jumps
+    assert jumps.features.tolist()[0] == 1
+    assert abs(jumps.thresholds[0] - 0.25) < 0.005
+    sides = np.array([[0.0, 0.24, 0.0], [0.0, 0.26, 0.0]])
+    assert np.diff(fit.predict(sides)[:, 0])[0] * M.std() == pytest.approx(1.5, abs=0.3)
+
+
+def test_smooth_functions_have_no_jumps():
+    rng = np.random.default_rng(4)
+    Z = rng.normal(size=(1500, 3))
+    M = (np.sin(Z[:, 0]) + Z[:, 1] + 0.5 * rng.normal(size=1500))[:, None]
+    rows = SampledRows(Z, M / M.std(), np.ones(1500), SMOOTH)
+    fit = rows.fit(network(Z))
+    assert add_jumps(rows, fit, rows) is fit
+
+
+def test_relevance_of_a_jump_is_that_of_its_feature():
+    moments = column_moments(np.eye(2), np.ones(2))
+    jumps = Jumps(np.array([1]), np.array([0.5]), np.array([0.5]))
+    inputs = InputMap(moments, np.diag([0.5, 0.3, 0.4]), jumps=jumps)
+    np.testing.assert_allclose(inputs.relevance, [0.5, 0.5])
+
+
+def test_a_model_with_jumps_predicts_and_is_saved(tmp_path):
+    data = dn.datasets.make_clock(1500, random_state=0)
+    model = dn.PartiallyLinear(["d1"], random_state=0).fit(data.X, data.y)
+    inputs = model._fitted.means[0].joint.fits[0].models[0]._predictor.parts[0].feature_map.inputs
+    assert inputs.jumps is not None
+    np.testing.assert_allclose(np.sort(inputs.jumps.thresholds)[[0, -1]], [8, 18], atol=0.2)
+    model.save(tmp_path / "model.npz")
+    twin = dn.load(tmp_path / "model.npz")
+    np.testing.assert_allclose(twin.predict(data.X), model.predict(data.X), rtol=1e-12)
+    assert twin.relevance_.equals(model.relevance_)
