@@ -163,7 +163,7 @@ def test_trust_of_a_saved_result(wages, tmp_path):
     found = run("trust", saved)
     assert found.output.startswith("Verdict:")
     assert found.return_value == 0
-    assert len(json.loads(run("trust", saved, "--json").output)["checks"]) == 13
+    assert len(json.loads(run("trust", saved, "--json").output)["checks"]) == 14
     forest = ("--learner", "forest", "--crossfit", "none", "--seed", 1, "--force")
     run("fit", wages, *COLUMNS, "--save", saved, "--quiet", *forest)
     assert run("trust", saved).return_value == 1

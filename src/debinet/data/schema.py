@@ -87,7 +87,8 @@ class Schema:
         for j, levels in self.levels.items():
             _require_levels(table, j, levels)
         if not self.levels:
-            return D, np.delete(table.values, self.treatments, axis=1)
+            # one order in memory, so that sums have the same last digits wherever rows come from
+            return D, np.ascontiguousarray(np.delete(table.values, self.treatments, axis=1))
         Z = np.empty((table.n, len(self.control_columns)))
         for k, (j, level) in enumerate(self.control_columns):
             Z[:, k] = table.values[:, j] if level is None else table.text[j] == level

@@ -117,7 +117,8 @@ class SummedNuisances:
         expansion = self._expand(tuning, Moments(mean, sd))
         predictor = Predictor((expansion,), (np.arange(sd.size),))
         fit = SpectralFit(tuning, Moments(mean, sd), predictor)
-        model = self.net.fitted(fit, self.row_map.features - self.row_map.units.width)
+        features = self.row_map.units.inputs.moments.mean.size
+        model = self.net.fitted(fit, features)
         return HeldOut(M - self.residuals(M, fit), (model,), fit)
 
     def hold_again(self, M: FloatArray, held: HeldOut) -> HeldOut:

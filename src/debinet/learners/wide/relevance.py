@@ -104,7 +104,8 @@ def learn_relevance(
     """
     require_gradient(architecture)
     root = root_weight[:, None]
-    targets = root * cut_tails(M / root, FAR)
+    # A search makes more of the last digits, which depend on how rows were read: they are left out.
+    Z, targets = (_rounded(one) for one in (Z, root * cut_tails(M / root, FAR)))
     smooth = architecture.activation == "erf"
     problem = ScaleProblem(Z, targets, root_weight, one_hot_blocks(Z), architecture, fixed=fixed)
     plan = _SMOOTH if smooth else _RECTIFIED
@@ -144,6 +145,10 @@ def learn_relevance(
     scale, skip = found.problem.scales(found.theta)
     smooths = found.problem.weighted_smooths(found.theta)
     return Relevance(matrix * scale, skip if smooth else None, smooths, first)
+
+
+def _rounded(X: FloatArray) -> FloatArray:
+    return X.astype(np.float32).astype(np.float64)
 
 
 def _search(problem: ScaleProblem, starts: list[FloatArray], plan: Schedule) -> ScalePoint:
