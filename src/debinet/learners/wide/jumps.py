@@ -18,8 +18,9 @@ from debinet.protocols import BoolArray, FloatArray, IntArray
 _WINDOWS, _FEWEST = (0.01, 0.025, 0.06), 15
 # Features with fewer different values need no thresholds: the network tells their values apart.
 _FEWEST_VALUES = 20
-# Features with at most so many values set parts of the rows apart, of at least this share of them.
-_MOST_SIDES, _SMALLEST_PART = 12, 0.1
+# Features with at most so many values set parts of the rows apart, of at least this share of them,
+# in so many ways at most.
+_MOST_SIDES, _SMALLEST_PART, _MOST_SPLITS = 12, 0.1, 8
 # Probability of finding a jump where there is none, before the likelihood is asked.
 _FALSE_ALARM = 0.01
 _TINY = np.finfo(np.float64).tiny
@@ -54,8 +55,8 @@ class Jumps:
 
     def __call__(self, Z: FloatArray) -> FloatArray:
         """Return the standardized columns (n, k) of rows (n, p)."""
-        spread = np.sqrt(np.maximum(self.share * (1 - self.share), _TINY))
-        return np.asarray((self.above(Z) - self.share) / spread)
+        spread = np.sqrt(self.share * (1 - self.share))
+        return np.asarray((self.above(Z) - self.share) / np.where(spread > 0, spread, 1.0))
 
 
 def add_jump(jumps: Jumps | None, feature: int, threshold: float, Z: FloatArray) -> Jumps:
@@ -113,16 +114,16 @@ def find_jump(
 
 
 def _parts(Z: FloatArray) -> list[BoolArray]:
-    """Return all rows, and both sides of every value of features with few of them."""
-    n, parts = len(Z), [np.ones(len(Z), dtype=np.bool_)]
+    """Return all rows, and both sides of values of features with few of them: the most even ones."""
+    splits = []
     for column in Z.T:
         values = np.unique(column)
-        if values.size > _MOST_SIDES:
-            continue
-        for value in values[:-1]:
-            above = column > value
-            parts += [side for side in (above, ~above) if side.sum() >= _SMALLEST_PART * n]
-    return parts
+        if values.size <= _MOST_SIDES:
+            splits += [column > value for value in values[:-1]]
+    splits.sort(key=lambda above: abs(above.mean() - 0.5))
+    sides = [side for above in splits[:_MOST_SPLITS] for side in (above, ~above)]
+    every = np.ones(len(Z), dtype=np.bool_)
+    return [every, *(side for side in sides if side.sum() >= _SMALLEST_PART * len(Z))]
 
 
 def _largest_step(
