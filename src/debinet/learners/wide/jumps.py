@@ -114,7 +114,7 @@ def find_jump(
 
 
 def _parts(Z: FloatArray) -> list[BoolArray]:
-    """Return all rows, and both sides of values of features with few of them: the most even ones."""
+    """Return all rows, and both sides of the most even values of features with few of them."""
     splits = []
     for column in Z.T:
         values = np.unique(column)
