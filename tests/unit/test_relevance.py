@@ -290,7 +290,7 @@ def test_options_that_do_not_exist(options):
     ("activation", "steps"),
     [
         ("relu", {100: [100], 500: [500], 1500: [500, 1000]}),
-        ("erf", {100: [100], 600: [500], 1500: [500]}),
+        ("erf", {100: [100], 500: [500], 1500: [500]}),
     ],
 )
 def test_few_rows_are_learned_from_in_one_go(monkeypatch, activation, steps):
