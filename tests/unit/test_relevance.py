@@ -446,3 +446,6 @@ def test_a_season_gets_a_large_weight():
     net = dn.WideNet(activation="erf").fit(Z, y)
     assert net.relevance_[2] > 2
     assert net.relevance_[2] > 5 * np.delete(net.relevance_, 2).max()
+    # what the weight is for: the season is followed where nothing was seen
+    new = rng.uniform(-1.6, 1.6, size=(500, 4))
+    assert np.mean((net.predict(new) - np.sin(7 * new[:, 2])) ** 2) < 0.05

@@ -44,7 +44,7 @@ ROWS = 500
 _LANDMARKS, _FULL = (100, 250), 0.4
 # Features of smaller scales hardly matter.
 _FADED = 0.1
-# Beyond exp(2.5) erf is a step, and its kernel in single precision loses digits.
+# Beyond exp(2.5) erf is a step.
 _SMOOTH = Schedule(
     few=ROWS, most=ROWS, last=0, enough=0.5, lift=-0.5, rough=2.0, worth=0.0, highest=2.5
 )
@@ -104,10 +104,11 @@ def learn_relevance(
     """
     require_gradient(architecture)
     root = root_weight[:, None]
+    blocks = one_hot_blocks(Z)
     # A search makes more of the last digits, which depend on how rows were read: they are left out.
     Z, targets = (_rounded(one) for one in (Z, root * cut_tails(M / root, FAR)))
     smooth = architecture.activation == "erf"
-    problem = ScaleProblem(Z, targets, root_weight, one_hot_blocks(Z), architecture, fixed=fixed)
+    problem = ScaleProblem(Z, targets, root_weight, blocks, architecture, fixed=fixed)
     plan = _SMOOTH if smooth else _RECTIFIED
     most = min(len(Z), plan.most)
     if problem.size - 1 > CROWDED * most:
