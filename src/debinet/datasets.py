@@ -18,6 +18,7 @@ from debinet.data.designs import (
     make_table4,
     make_waves,
 )
+from debinet.data.field_designs import make_credit, make_ecology, make_energy, make_schools
 from debinet.data.rule_designs import make_brackets, make_clock, make_kinks, make_seasons
 from debinet.data.shared_designs import (
     make_friedman,
@@ -46,6 +47,9 @@ __all__ = [
     "make_chirp",
     "make_clinic",
     "make_clock",
+    "make_credit",
+    "make_ecology",
+    "make_energy",
     "make_enrolment",
     "make_friedman",
     "make_heavy_tails",
@@ -57,6 +61,7 @@ __all__ = [
     "make_multi",
     "make_oblique",
     "make_radial",
+    "make_schools",
     "make_seasons",
     "make_shared_functions",
     "make_single_index",

@@ -35,6 +35,10 @@ from debinet.data.simulated import Simulated
         (dn.datasets.make_clinic, 1),
         (dn.datasets.make_housing, 2),
         (dn.datasets.make_marketing, 3),
+        (dn.datasets.make_schools, 1),
+        (dn.datasets.make_energy, 2),
+        (dn.datasets.make_credit, 1),
+        (dn.datasets.make_ecology, 2),
     ],
 )
 def test_designs_are_seeded_and_named(make, q):
@@ -168,6 +172,35 @@ def marketing(z):
     return [s, 1.5 * p + t / 2, s / 2 - 1.5 * both + size], f, 1
 
 
+def schools(z):
+    r, w = z[2] % 12 / 12, np.array([0, 0.5, 2, 1.5, 0])[z[4].astype(int) - 1]
+    k = 0.5 + 0.5 * z[5] - 1.5 * z[6] - 0.5 * z[7] + z[8]
+    i = k * np.log(z[1] / 40) / 0.6
+    return [0.7 * (w + i) - r], w + i + r + 20 / z[3] + z[10] / 3, 1
+
+
+def energy(z):
+    h, c = np.maximum(15 - z[3], 0) / 5, np.maximum(z[3] - 20, 0) / 5
+    p = 2 * np.exp(2 * np.cos(2 * np.pi * (z[2] - 19) / 24) - 2)
+    size, q = np.log(z[4] / 100), h * (z[6] - 0.5)
+    f = h + 1.5 * c + p + q + 2 * size + h * size + z[5] ** 0.5
+    return [h / 2 + c + p, q + 1.5 * size + p / 2], f, 1
+
+
+def credit(z):
+    a, b = (z[1] - 680) / 70, 4 * z[2] - 1.5
+    s = 1 - a**2 + np.tanh(2 * b) - a * b
+    f = (np.tanh(2 * b) - a**2 + a - a * b) / 2 + np.log(z[3] / 50)
+    return [1 / (1 + np.exp(-2.4 * np.tanh(s)))], f, 0.5 + z[2] + z[6] / 2
+
+
+def ecology(z):
+    a = 3 * np.exp(-2 * ((z[1] + z[2]) / 3.2**0.5 - 0.3) ** 2)
+    b = 3 * np.exp(-(((z[2] + z[3]) / 0.8**0.5 + 0.5) ** 2))
+    k = 4 * z[4] / (1 + z[4])
+    return [a + k / 2, b - k / 2], a + b + k, 1
+
+
 @pytest.mark.parametrize(
     "equations",
     [
@@ -189,6 +222,10 @@ def marketing(z):
         clinic,
         housing,
         marketing,
+        schools,
+        energy,
+        credit,
+        ecology,
     ],
 )
 def test_designs_follow_their_equations(equations):
@@ -213,7 +250,10 @@ def test_designs_follow_their_equations(equations):
         assert abs(column.mean()) < 5 * column.std() / 4000**0.5
 
 
-@pytest.mark.parametrize("name", ["labour", "clinic", "housing", "marketing"])
+@pytest.mark.parametrize(
+    "name",
+    ["labour", "clinic", "housing", "marketing", "schools", "energy", "credit", "ecology"],
+)
 def test_applied_designs_are_confounded_and_leave_noise_in_the_treatments(name):
     """E(D|Z) explains 0.3 to 0.7 of D, and linear controls do not remove the confounding."""
     sample = getattr(dn.datasets, f"make_{name}")(n=20_000, random_state=0)
@@ -236,7 +276,10 @@ def test_ideal_errors_are_those_of_least_squares_on_the_noise():
     assert sample.ideal["d1"] * 200 == pytest.approx(2, abs=0.04)
 
 
-@pytest.mark.parametrize("equations", [heavy_tails, labour, clinic, housing, marketing])
+@pytest.mark.parametrize(
+    "equations",
+    [heavy_tails, labour, clinic, housing, marketing, schools, energy, credit, ecology],
+)
 def test_ideal_errors_are_the_errors_of_the_oracle(equations):
     make = getattr(dn.datasets, f"make_{equations.__name__}")
     ratios = [oracle_error(make(n=50, random_state=k), equations) for k in range(400)]
