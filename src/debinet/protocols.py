@@ -159,9 +159,7 @@ class PenalizedPrepared(Prepared, Protocol):
         It has no models to predict new rows.
         """
 
-    def gls_again(
-        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
-    ) -> Pilot | None:
+    def gls_again(self, y: FloatArray, D: FloatArray, pilot: Pilot) -> Pilot | None:
         """Repeat an earlier estimate, at its penalty times the factor."""
 
 

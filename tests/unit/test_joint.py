@@ -44,29 +44,38 @@ class Problem:
     def contrasts(self):
         return make_joint(self.spectrum, self.spectrum.project(self.X))
 
-    def smooths(self):
-        """`H = S_D D`, at the penalties that the contrasts imply."""
+    def smoothers(self):
+        """`S_D`, at the penalties that the contrasts imply, and what they leave of the treatments."""
         P = np.eye(N) - np.outer(self.u, self.u)
         A, top = P @ self.A @ P, int(self.spectrum.w.argmax())
         share = self.contrasts.share[top]
         times = share / (1 - share) / self.spectrum.w[top]
-        return np.column_stack(
-            [
-                A @ np.linalg.solve(np.eye(N) / t + A, d)
-                for t, d in zip(times, self.X[:, 1:].T, strict=True)
-            ]
-        )
+        return [A @ np.linalg.inv(np.eye(N) / t + A) for t in times]
 
-    def prior(self, time, ratio):
-        """The covariance of f, in units of that of the noise."""
+    def smooths(self):
+        """`H = S_D D`."""
+        pairs = zip(self.smoothers(), self.X[:, 1:].T, strict=True)
+        return np.column_stack([S @ d for S, d in pairs])
+
+    def treatment_noise(self):
+        """Variances of the treatments' noise by restricted likelihood."""
+        pairs = zip(self.smoothers(), self.X[:, 1:].T, strict=True)
+        return np.array([d @ (d - S @ d) / (N - 1) for S, d in pairs])
+
+    def prior(self, time, ratio, unknown=(0.0, 0.0)):
+        """The covariance of f, in units of that of the noise.
+
+        With `unknown` times the covariance of what is not known of each conditional mean.
+        """
         H, u = self.smooths(), self.u
         tau = ratio * time * (np.trace(self.A) - u @ self.A @ u) / (H**2).sum()
-        return time * self.A + tau * H @ H.T
+        rest = sum(c * S for c, S in zip(unknown, self.smoothers(), strict=True))
+        return time * self.A + tau * H @ H.T + rest
 
-    def dense(self, time, ratio):
+    def dense(self, time, ratio, unknown=(0.0, 0.0)):
         """Criterion by determinants of contrasts, coefficients by generalized least squares."""
         C = np.linalg.qr(np.column_stack([self.u, np.eye(N)[:, 1:]]))[0][:, 1:]
-        S = C.T @ (np.eye(N) + self.prior(time, ratio)) @ C
+        S = C.T @ (np.eye(N) + self.prior(time, ratio, unknown)) @ C
         y, D = C.T @ self.X[:, 0], C.T @ self.X[:, 1:]
         gram = D.T @ np.linalg.solve(S, D)
         coef = np.linalg.solve(gram, D.T @ np.linalg.solve(S, y))
@@ -77,6 +86,11 @@ class Problem:
         return value, coef, np.sqrt(rss / count)
 
 
+def unknown_of(contrasts):
+    """Factors of the covariances of what is not known of the conditional means."""
+    return np.linalg.lstsq(contrasts.share, contrasts.unknown, rcond=None)[0]
+
+
 every_problem = pytest.mark.parametrize(
     ("kind", "weighted"), [(k, w) for k in ("full", "low rank") for w in (False, True)]
 )
@@ -85,13 +99,17 @@ every_problem = pytest.mark.parametrize(
 @every_problem
 def test_equals_dense_matrices(kind, weighted):
     made = Problem(kind, weighted)
-    time, ratio, point = made.contrasts.best()
+    contrasts, time, ratio, point = made.contrasts.best()
+    unknown = unknown_of(contrasts)
     assert ratio > 0.01
+    assert unknown.min() > 0.01
     for factor in (1.0, 0.1, 30.0):
         for at in (ratio, 0.0, 0.03, 50.0):
             value, _, _ = made.dense(factor * time, at)
             assert made.contrasts.at(factor * time, at).value == pytest.approx(value, abs=1e-7)
-    value, coef, noise = made.dense(time, ratio)
+            value, _, _ = made.dense(factor * time, at, unknown)
+            assert contrasts.at(factor * time, at).value == pytest.approx(value, abs=1e-7)
+    value, coef, noise = made.dense(time, ratio, unknown)
     found = fit_joint([made.spectrum], made.X)
     assert point.value == pytest.approx(value, abs=1e-7)
     np.testing.assert_allclose(found.coef, coef, rtol=1e-8)
@@ -102,14 +120,33 @@ def test_equals_dense_matrices(kind, weighted):
 
 
 @every_problem
+def test_what_is_not_known_of_the_conditional_means(kind, weighted):
+    """By the best linear prediction of rho from dense matrices, and REML noise of the treatments."""
+    made = Problem(kind, weighted)
+    time, ratio = 2.0, 0.7
+    contrasts = made.contrasts
+    _, coef, noise = made.dense(time, ratio)
+    H, u = made.smooths(), made.u
+    tau = ratio * time * (np.trace(made.A) - u @ made.A @ u) / (H**2).sum()
+    C = np.linalg.qr(np.column_stack([u, np.eye(N)[:, 1:]]))[0][:, 1:]
+    S = C.T @ (np.eye(N) + made.prior(time, ratio)) @ C
+    rho = tau * (C.T @ H).T @ np.linalg.solve(S, C.T @ (made.X[:, 0] - made.X[:, 1:] @ coef))
+    point = contrasts.at(time, ratio)
+    np.testing.assert_allclose(point.rho, rho, rtol=1e-7)
+    expected = rho**2 * made.treatment_noise() / noise**2
+    np.testing.assert_allclose(unknown_of(contrasts.informed(point)), expected, rtol=1e-6)
+
+
+@every_problem
 def test_the_expected_bias_is_that_of_the_prior(kind, weighted):
     made = Problem(kind, weighted)
-    time, ratio, _ = made.contrasts.best()
+    contrasts, time, ratio, _ = made.contrasts.best()
     found = fit_joint([made.spectrum], made.X)
     sd = np.array([2.0, 0.3])
     bias = expected_bias(found.spread, found.rows.T @ found.rows, found.noise, sd)
     rows = found.noise * found.rows / sd
-    np.testing.assert_allclose(bias, rows.T @ made.prior(time, ratio) @ rows, rtol=1e-6, atol=1e-9)
+    prior = made.prior(time, ratio, unknown_of(contrasts))
+    np.testing.assert_allclose(bias, rows.T @ prior @ rows, rtol=1e-6, atol=1e-9)
     assert np.linalg.eigvalsh(bias).min() > -1e-15
 
 
@@ -117,8 +154,7 @@ def test_the_expected_bias_is_that_of_the_prior(kind, weighted):
 @pytest.mark.parametrize("related", [True, False])
 def test_no_parameters_are_better(kind, weighted, related):
     """On a grid over all of the range that is searched; penalties are found to 1e-3 at least."""
-    contrasts = Problem(kind, weighted, related).contrasts
-    time, ratio, point = contrasts.best()
+    contrasts, time, ratio, point = Problem(kind, weighted, related).contrasts.best()
     times = time * np.logspace(-5, 5, 81)
     values = [[contrasts.at(t, r).value for t in times] for r in (0.0, *np.logspace(-6, 6, 61))]
     assert np.min(values) > point.value - 1e-4
@@ -137,7 +173,7 @@ def test_many_designs_have_no_better_parameters():
         contrasts = make_joint(
             spectrum, spectrum.project(column_moments(M, np.ones(80)).standardize(M))
         )
-        time, _, point = contrasts.best()
+        contrasts, time, _, point = contrasts.best()
         values = [
             contrasts.at(t, r).value
             for t in time * np.logspace(-4, 4, 41)

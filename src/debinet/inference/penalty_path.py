@@ -64,9 +64,7 @@ class PenalizedNuisances(MixedNuisances, Protocol):
     def hold_again(self, M: FloatArray, held: HeldOut) -> HeldOut:
         """Hold out the targets of an earlier fit, at its penalties times the factor."""
 
-    def gls_again(
-        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
-    ) -> Pilot | None:
+    def gls_again(self, y: FloatArray, D: FloatArray, pilot: Pilot) -> Pilot | None:
         """Repeat an earlier estimate of the mixed model, at its penalty times the factor."""
 
 
@@ -104,7 +102,7 @@ def solve_along(
             start = None
             if pilot is not None:
                 y, D = M[..., 0], M[..., 1:]
-                start = other.gls_again(y, D, pilot, joint=method == "joint")
+                start = other.gls_again(y, D, pilot)
             found.append(solve(method, other, rows, M, R, pilot=start))
         except (DebiNetError, np.linalg.LinAlgError):
             return ()  # a check of the fit must not be the reason why it fails

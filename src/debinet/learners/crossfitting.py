@@ -142,12 +142,10 @@ class CrossFitter:
         assert isinstance(prepared, PenalizedPrepared)
         return _checked(self, lambda: prepared.hold_again(M, self.folds, held), M)
 
-    def gls_again(
-        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
-    ) -> Pilot | None:
+    def gls_again(self, y: FloatArray, D: FloatArray, pilot: Pilot) -> Pilot | None:
         """Repeat an earlier estimate of the mixed model, at its penalty times the factor."""
         assert isinstance(self.prepared, PenalizedPrepared)
-        return self.prepared.gls_again(y, D, pilot, joint=joint)
+        return self.prepared.gls_again(y, D, pilot)
 
     def diagnostics(self, held: CrossFitted) -> Diagnostics:
         """Return the diagnostics of the first model."""

@@ -15,7 +15,7 @@ from debinet.exceptions import CollinearError
 from debinet.learners.inputs import Moments
 from debinet.learners.spectral.heldout import adjoint_residuals, held_out_residuals
 from debinet.learners.spectral.joint import fit_joint
-from debinet.learners.spectral.mixed import MixedFit, expected_bias, fit_mixed, solve_mixed
+from debinet.learners.spectral.mixed import MixedFit, expected_bias, fit_mixed
 from debinet.learners.spectral.prepared import Predictor, SpectralFit
 from debinet.learners.spectral.spectrum import RIDGE
 from debinet.learners.spectral.summed import SummedSpectrum, column_products
@@ -140,15 +140,11 @@ class SummedNuisances:
         model = fit_joint if joint else fit_mixed
         return self._pilot(model(self.spectra, M / sd, self.factor), sd)
 
-    def gls_again(
-        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
-    ) -> Pilot:
+    def gls_again(self, y: FloatArray, D: FloatArray, pilot: Pilot) -> Pilot:
         """Repeat an earlier estimate of the mixed model, at its penalty times the factor."""
-        if pilot.choice is None:
-            return self.gls(y, D, joint=joint)
         M = np.concatenate([y[..., None], D], axis=-1)
         sd = self._scale(M)
-        return self._pilot(solve_mixed(pilot.choice, M / sd, self.factor), sd)
+        return self._pilot(pilot.choice.solve(M / sd, self.factor), sd)
 
     def _pilot(self, found: MixedFit, sd: FloatArray) -> Pilot:
         """Return a fit in the units of the targets."""

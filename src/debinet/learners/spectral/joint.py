@@ -1,15 +1,17 @@
 """The joint model: f and E(D|Z) may be related, as they are if both depend on confounders.
 
-Let f and `m = E(D|Z)` have a joint Gaussian prior with the kernel K. Given D, the mean of f is then
-`S_D D rho`, with `S_D D` the smooth of each treatment at its own penalty, and
+Let f and `m = E(D|Z)` have a joint Gaussian prior with the kernel K, `f = m rho + f_perp`. Given D,
+m has the mean `S_D D`, the smooth of each treatment at its own penalty, and the covariance
+`s_D^2 S_D`, s_D the noise of the treatment. So
 
-    y = D coef + S_D D rho + f_perp + e,   rho ~ N(0, tau I),   f_perp ~ N(0, s^2 t K).
+    y = D coef + S_D D rho + u + f_perp + e,   rho ~ N(0, tau I),   f_perp ~ N(0, s^2 t K),
 
-In the coordinates of a spectrum the contrasts of y have covariance `s^2 (diag(1 / r) + tau H H')`,
-`r = 1 / (1 + w t)` and `H = S_D T_D`, so every value of the restricted likelihood costs O(k q^2).
-The ratio of tau to `tau_0 = t sum(w) / sum(H^2)`, at which both parts of f have the same size, has
-the prior density `1 / (1 + ratio)^2`: without it, treatments that are nearly functions of Z cannot
-be told from their smooths. A ratio of 0 is the mixed model of `mixed`.
+with `u = (m - S_D D) rho ~ N(0, sum_j rho_j^2 s_D^2 S_D)`, at the estimated rho. In the coordinates
+of a spectrum the contrasts of y have covariance `s^2 (diag(1 / r) + tau H H')`,
+`1 / r = 1 + w t + var(u) / s^2` and `H = S_D T_D`, so every value of the restricted likelihood
+costs O(k q^2). The ratio of tau to `tau_0 = t sum(w) / sum(H^2)`, at which both parts of f have the
+same size, has the prior density `1 / (1 + ratio)^2`: without it, treatments that are nearly
+functions of Z cannot be told from their smooths. A ratio of 0 is the mixed model of `mixed`.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from debinet.learners.spectral.mixed import Contrasts, MixedFit, make_contrasts
+from debinet.learners.spectral.mixed import Contrasts, MixedFit, make_contrasts, scaled_time
 from debinet.learners.spectral.spectrum import RIDGE, Projected, Spectrum
 from debinet.learners.spectral.tuning import reml, time_grid, tune
 from debinet.protocols import FloatArray
@@ -30,6 +32,8 @@ _RATIOS = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0)
 _STEP, _NEWTON_STEPS, _ENOUGH = 0.02, 25, 1e-7
 _SHORT, _LONGEST = 1e-3, 1.0
 _RATIO_BOUND = 14.0
+# How often the variance of u is estimated, at the rho of the fit before.
+_ROUNDS = 2
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -45,8 +49,8 @@ class _Point:
         `D' P D` and `D' P y` with P the inverse covariance in units of s^2.
     inner : FloatArray of shape (q, q)
         `(I / tau + H' R H)^-1`.
-    HRD : FloatArray of shape (q, q)
-        `H' R D`.
+    HRD, HRy : FloatArray of shapes (q, q), (q,)
+        `H' R D` and `H' R y`.
     rss : float
     """
 
@@ -55,7 +59,14 @@ class _Point:
     moment: FloatArray
     inner: FloatArray
     HRD: FloatArray
+    HRy: FloatArray
     rss: float
+
+    @property
+    def rho(self) -> FloatArray:
+        """Coefficients (q,) of the smooths, as expected of y."""
+        left = self.HRy - self.HRD @ np.linalg.solve(self.gram, self.moment)
+        return np.asarray(self.inner @ left)
 
 
 @dataclass(frozen=True)
@@ -68,10 +79,16 @@ class JointContrasts:
         Of k directions and q treatments.
     share : FloatArray of shape (k, q)
         What the smooth of each treatment keeps of every direction.
+    noise : FloatArray of shape (q,)
+        Variances of the treatments' noise.
+    unknown : FloatArray of shape (k,)
+        Variances of u, in units of s^2.
     """
 
     plain: Contrasts
     share: FloatArray
+    noise: FloatArray
+    unknown: FloatArray
 
     @property
     def H(self) -> FloatArray:
@@ -82,10 +99,14 @@ class JointContrasts:
         """Return the variance of rho at a ratio."""
         return float(ratio * time * self.plain.w.sum() / max((self.H**2).sum(), _TINY))
 
+    def left(self, time: float) -> FloatArray:
+        """Return r (k,)."""
+        return np.asarray(1.0 / (1.0 + self.plain.w * time + self.unknown))
+
     def at(self, time: float, ratio: float) -> _Point:
         """Evaluate the model."""
         plain, q = self.plain, self.share.shape[1]
-        r = 1.0 / (1.0 + plain.w * time)
+        r = self.left(time)
         root = np.sqrt(r)[:, None]
         columns = root * np.column_stack([plain.D, self.H, plain.y])
         products = columns.T @ columns
@@ -100,22 +121,32 @@ class JointContrasts:
         rss = yy - float(moment @ np.linalg.solve(gram, moment))
         logarithms = np.linalg.slogdet(capacity)[1] + np.linalg.slogdet(gram)[1] - np.log(r).sum()
         value = plain.count * np.log(max(rss, _TINY)) + logarithms + 2 * np.log1p(ratio)
-        return _Point(float(value), gram, moment, inner, DH.T, rss)
+        return _Point(float(value), gram, moment, inner, DH.T, Hy, rss)
 
-    def best(self) -> tuple[float, float, _Point]:
-        """Return time, ratio and point of the least value."""
+    def informed(self, point: _Point) -> JointContrasts:
+        """Return the same with the variance of u at the rho of a point."""
+        s2 = max(point.rss, _TINY) / self.plain.count
+        return replace(self, unknown=self.share @ (point.rho**2 * self.noise) / s2)
+
+    def best(self) -> tuple[JointContrasts, float, float, _Point]:
+        """Return the contrasts with the variance of u; time, ratio and point of the least value."""
         time, value = self.plain.best_time()
         if time <= 0.0 or not (self.H**2).sum() > 0.0:
-            return time, 0.0, self.at(time, 0.0)
+            return self, time, 0.0, self.at(time, 0.0)
         tried = [(self.at(time, ratio).value, ratio) for ratio in _RATIOS]
         _, ratio = min(tried)
         grid = time_grid(self.plain.w)[1:]
         low = np.array([np.log(grid[0]), -_RATIO_BOUND])
         high = np.array([np.log(grid[-1]), _RATIO_BOUND])
-        found = _newton(self, np.log([time, ratio]), low, high)
-        time_, ratio_ = (float(x) for x in np.exp(found))
-        point = self.at(time_, ratio_)
-        return (time_, ratio_, point) if point.value < value else (time, 0.0, self.at(time, 0.0))
+        x, contrasts = _newton(self, np.log([time, ratio]), low, high), self
+        for _ in range(_ROUNDS):
+            contrasts = contrasts.informed(contrasts.at(*np.exp(x)))
+            x = _newton(contrasts, x, low, high)
+        time_, ratio_ = (float(one) for one in np.exp(x))
+        point = contrasts.at(time_, ratio_)
+        if point.value < value:
+            return contrasts, time_, ratio_, point
+        return self, time, 0.0, self.at(time, 0.0)
 
 
 def _newton(
@@ -152,15 +183,52 @@ def _newton(
     return x
 
 
+@dataclass(frozen=True)
+class JointChoice:
+    """Spectrum and parameters of a joint model.
+
+    Attributes
+    ----------
+    spectrum : Spectrum
+    contrasts : JointContrasts
+        Of the columns whose coefficients are estimated.
+    time, ratio : float
+    """
+
+    spectrum: Spectrum
+    contrasts: JointContrasts
+    time: float
+    ratio: float
+
+    def solve(self, X: FloatArray, factor: float = 1.0) -> MixedFit:
+        """Estimate for columns X, with the penalty of f times a factor.
+
+        The penalties of the smooths are not multiplied: with smaller ones they would be close to
+        the treatments themselves.
+        """
+        spectrum, contrasts = self.spectrum, self.contrasts
+        time = scaled_time(self.time, contrasts.plain.w, factor)
+        point, k = contrasts.at(time, self.ratio), spectrum.w.size
+        left, share, D = contrasts.left(time)[:k, None], contrasts.share[:k], X[..., 1:]
+        weighted = spectrum.residual(D, left)
+        smooth = weighted - spectrum.residual(D, left * (1.0 - share))
+        inverse = np.asarray(np.linalg.inv(point.gram), np.float64)
+        rows = (weighted - smooth @ (point.inner @ point.HRD)) @ inverse
+        noise = float(np.sqrt(max(point.rss, 0.0) / contrasts.plain.count))
+        return MixedFit(inverse @ point.moment, rows, noise, inverse, self)
+
+
 def make_joint(spectrum: Spectrum, part: Projected) -> JointContrasts:
     """Smooth the treatments, each at its own penalty, and return what the model needs."""
     treatments = Projected(
         part.w, part.T[:, 1:], part.rest[:, 1:], part.directions, part.unpenalized
     )
     tuned = tune(reml(spectrum, treatments, RIDGE), time_grid(part.w))
-    share = 1.0 - RIDGE.residual(np.multiply.outer(part.w, tuned.time))
-    idle = np.zeros((len(part.rest), share.shape[1]))
-    return JointContrasts(make_contrasts(part), np.vstack([share, idle]))
+    left = RIDGE.residual(np.multiply.outer(part.w, tuned.time))
+    noise = treatments.energy(left.T[None])[0] / part.directions
+    idle = np.zeros((len(part.rest), left.shape[1]))
+    share = np.vstack([1.0 - left, idle])
+    return JointContrasts(make_contrasts(part), share, noise, np.zeros(len(share)))
 
 
 def fit_joint(
@@ -177,28 +245,15 @@ def fit_joint(
     X : columns, 1 + q of them
         Standardized and weighted, y first, then D.
     factor : float
-        By which the penalty of f is then multiplied. Those of the smooths are not, which with
-        smaller ones would be close to the treatments themselves.
+        By which the penalty of f is then multiplied.
     judged : columns, 1 + q of them, optional
         By which spectrum and parameters are chosen, if not by X.
     """
     fits = []
     for spectrum in spectra:
-        contrasts = make_joint(spectrum, spectrum.project(X if judged is None else judged))
-        fits.append((*contrasts.best(), spectrum, contrasts))
-    time, ratio, point, spectrum, contrasts = min(fits, key=lambda fit: fit[2].value)
-    share = contrasts.share[: spectrum.w.size]
+        made = make_joint(spectrum, spectrum.project(X if judged is None else judged))
+        fits.append((*made.best(), spectrum))
+    contrasts, time, ratio, _, spectrum = min(fits, key=lambda fit: fit[3].value)
     if judged is not None:
         contrasts = replace(contrasts, plain=make_contrasts(spectrum.project(X)))
-    if factor != 1.0:
-        time = min(time / factor, max(time, float(time_grid(contrasts.plain.w)[-1])))
-    if judged is not None or factor != 1.0:
-        point = contrasts.at(time, ratio)
-    left = 1.0 / (1.0 + spectrum.w * time)[:, None]
-    D = X[..., 1:]
-    weighted = spectrum.residual(D, left)
-    smooth = weighted - spectrum.residual(D, left * (1.0 - share))
-    inverse = np.asarray(np.linalg.inv(point.gram), np.float64)
-    rows = (weighted - smooth @ (point.inner @ point.HRD)) @ inverse
-    noise = float(np.sqrt(max(point.rss, 0.0) / contrasts.plain.count))
-    return MixedFit(inverse @ point.moment, rows, noise, inverse)
+    return JointChoice(spectrum, contrasts, time, ratio).solve(X, factor)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -36,7 +37,7 @@ class MixedFit:
     spread : FloatArray of shape (q, q)
         Covariance of the coefficients under the model, in units of the noise's variance: what is
         above `rows' rows` is the bias that the prior of f expects.
-    choice : MixedChoice, optional
+    choice : Choice
         From which the same follows with other penalties.
     """
 
@@ -44,7 +45,14 @@ class MixedFit:
     rows: FloatArray
     noise: float
     spread: FloatArray
-    choice: MixedChoice | None = None
+    choice: Choice
+
+
+class Choice(Protocol):
+    """Spectrum and parameters of a model that were chosen."""
+
+    def solve(self, X: FloatArray, factor: float = 1.0) -> MixedFit:
+        """Estimate for columns X, with the penalty of f times a factor."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,15 @@ class MixedChoice:
     spectrum: Spectrum
     time: float
     contrasts: Contrasts
+
+    def solve(self, X: FloatArray, factor: float = 1.0) -> MixedFit:
+        """Estimate for columns X, with the penalty of f times a factor."""
+        spectrum, contrasts = self.spectrum, self.contrasts
+        time = scaled_time(self.time, contrasts.w, factor)
+        left = spectrum.residual(X[..., 1:], 1.0 / (1.0 + spectrum.w * time)[:, None])
+        _, gram, moment, _ = contrasts.solve(time)
+        inverse = np.asarray(np.linalg.inv(gram), np.float64)
+        return MixedFit(inverse @ moment, left @ inverse, contrasts.noise(time), inverse, self)
 
 
 def fit_mixed(
@@ -90,18 +107,14 @@ def fit_mixed(
     time, _, spectrum, contrasts = min(fits, key=lambda fit: fit[1])
     if judged is not None:
         contrasts = make_contrasts(spectrum.project(X))
-    return solve_mixed(MixedChoice(spectrum, time, contrasts), X, factor)
+    return MixedChoice(spectrum, time, contrasts).solve(X, factor)
 
 
-def solve_mixed(choice: MixedChoice, X: FloatArray, factor: float = 1.0) -> MixedFit:
-    """Estimate at the penalty of a choice, times a factor."""
-    spectrum, time, contrasts = choice.spectrum, choice.time, choice.contrasts
-    if factor != 1.0:
-        time = min(time / factor, max(time, float(time_grid(contrasts.w)[-1])))
-    left = spectrum.residual(X[..., 1:], 1.0 / (1.0 + spectrum.w * time)[:, None])
-    _, gram, moment, _ = contrasts.solve(time)
-    inverse = np.asarray(np.linalg.inv(gram), np.float64)
-    return MixedFit(inverse @ moment, left @ inverse, contrasts.noise(time), inverse, choice)
+def scaled_time(time: float, w: FloatArray, factor: float) -> float:
+    """Return the stopping time of a penalty times a factor, at most the largest of the grid."""
+    if factor == 1.0:
+        return time
+    return min(time / factor, max(time, float(time_grid(w)[-1])))
 
 
 def expected_bias(

@@ -18,7 +18,7 @@ from debinet.learners.spectral.heldout import (
     locate_blocks,
 )
 from debinet.learners.spectral.joint import fit_joint
-from debinet.learners.spectral.mixed import MixedFit, expected_bias, fit_mixed, solve_mixed
+from debinet.learners.spectral.mixed import MixedFit, expected_bias, fit_mixed
 from debinet.learners.spectral.spectrum import SpectralFilter, Spectrum
 from debinet.learners.spectral.tuning import Tuning, tune_columns
 from debinet.learners.tails import cut_tails
@@ -216,14 +216,10 @@ class SpectralPrepared:
             found = model(spectra, X, self.factor, judged)
         return self._pilot(y, found, scales)
 
-    def gls_again(
-        self, y: FloatArray, D: FloatArray, pilot: Pilot, *, joint: bool = False
-    ) -> Pilot:
+    def gls_again(self, y: FloatArray, D: FloatArray, pilot: Pilot) -> Pilot:
         """Repeat an earlier estimate, at its penalty times the factor."""
-        if pilot.choice is None:
-            return self.gls(y, D, joint=joint)
         scales, X = self._standardize(np.column_stack([y, D]))
-        return self._pilot(y, solve_mixed(pilot.choice, X, self.factor), scales)
+        return self._pilot(y, pilot.choice.solve(X, self.factor), scales)
 
     def _pilot(self, y: FloatArray, found: MixedFit, scales: Moments) -> Pilot:
         """Return a fit in the units of the targets, of which `scales` has the moments."""

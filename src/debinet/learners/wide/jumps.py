@@ -15,14 +15,14 @@ from scipy.stats import chi2
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
 # Shares of the rows in the windows on both sides of a threshold, and rows in one at least.
-_WINDOWS, _FEWEST = (0.01, 0.025, 0.06), 15
+_WINDOWS, _FEWEST = (0.01, 0.025, 0.06, 0.12), 15
 # Features with fewer different values need no thresholds: the network tells their values apart.
 _FEWEST_VALUES = 20
 # Features with at most so many values set parts of the rows apart, of at least this share of them,
 # in so many ways at most.
 _MOST_SIDES, _SMALLEST_PART, _MOST_SPLITS = 12, 0.1, 8
-# Probability of finding a jump where there is none, before the likelihood is asked.
-_FALSE_ALARM = 0.01
+# Probability of finding a jump where there is none, before the likelihood is asked, which decides.
+_FALSE_ALARM = 0.2
 _TINY = np.finfo(np.float64).tiny
 
 
