@@ -135,7 +135,7 @@ def decompose_features(
     """
     n, m = F.shape
     if n - C.shape[1] <= m:
-        return tuple(_through_rows(F, width, skip, C, size) for skip in skips)
+        return tuple(decompose_rows(F, width, skip, C, size) for skip in skips)
     # `A.T @ A` goes through syrk, which is half the work and exactly symmetric
     gram: FloatArray = F.T @ F
     found = []
@@ -174,13 +174,21 @@ def decompose_centred(
 
     The features are destroyed. `width` and `skips` are as in `decompose_features`.
     """
+    length, centre, size = centre_features(F, root)
+    spectra = decompose_features(F, width, skips, root[:, None] / length, size)
+    return Centred(centre, length, spectra)
+
+
+def centre_features(F: FloatArray, root: FloatArray) -> tuple[float, FloatArray, float]:
+    """Subtract the weighted means of features (n, m) and weight them, in place.
+
+    Returns the square root of the sum of the weights, the means, and their energy.
+    """
     length = float(np.linalg.norm(root))
     centre = root**2 @ F / length**2
     F -= centre
     F *= root[:, None]
-    size = length**2 * float(centre @ centre)
-    spectra = decompose_features(F, width, skips, root[:, None] / length, size)
-    return Centred(centre, length, spectra)
+    return length, centre, length**2 * float(centre @ centre)
 
 
 def decompose_gram(
@@ -194,7 +202,7 @@ def decompose_gram(
     return w, scale[:, None] * E / np.sqrt(w)
 
 
-def _through_rows(
+def decompose_rows(
     F: FloatArray, width: int, skip: float, C: FloatArray, size: float
 ) -> LowRankSpectrum:
     """Decompose the n x n matrix `F S^2 F'` itself, which is the smaller one."""
