@@ -37,6 +37,8 @@ class FactoredSpectrum:
         Orthonormal basis of the unpenalized column.
     U : FloatArray of shape (n, k), optional
         Where there are fewer rows than features. `F basis` would be less precise.
+    gram : FloatArray of shape (m, m), optional
+        `F'F`, where there are more rows.
     """
 
     skip: float
@@ -46,6 +48,7 @@ class FactoredSpectrum:
     along: FloatArray
     C: FloatArray
     U: FloatArray | None = None
+    gram: FloatArray | None = None
 
     @property
     def directions(self) -> int:
@@ -68,6 +71,24 @@ class FactoredSpectrum:
         """Return the columns `U T` (n, c) with coordinates T (k, c)."""
         return np.asarray(self.F @ (self.basis @ T) if self.U is None else self.U @ T)
 
+    def pull(
+        self, level: float, shares: FloatArray, right: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return `B G right` (n, c) and `G' B G right` (b, c), `B = level - U diag(shares) U'`.
+
+        G are the first b features, as many as `right` (b, c) has rows. Directions that are not in U
+        are not lost: `right` may be large in them.
+        """
+        b = len(right)
+        if self.gram is None:
+            G = self.F[:, :b]
+            found = level * G @ right - self.turn_back(shares[:, None] * (self.along[:b].T @ right))
+            return found, G.T @ found
+        inner = (self.basis * -shares) @ self.along[:b].T
+        inner[np.arange(b), np.arange(b)] += level
+        inner = inner @ right
+        return self.F @ inner, self.gram[:b] @ inner
+
     def expanded(self) -> LowRankSpectrum:
         """Return the same with its eigenvectors."""
         U = self.F @ self.basis if self.U is None else self.U
@@ -88,11 +109,13 @@ def factor_centred(F: FloatArray, width: int, skip: float, root: FloatArray) -> 
     """
     length, _, size = centre_features(F, root)
     C, (n, m) = root[:, None] / length, F.shape
+    gram = U = None
     if n - 1 <= m:
         found = decompose_rows(F, width, skip, C, size)
         w, basis, U = found.w, found.basis, found.U
     else:
-        (w, basis), U = decompose_gram(F.T @ F, width, skip, n, size), None
+        gram = F.T @ F
+        w, basis = decompose_gram(gram, width, skip, n, size)
     along = w * basis
     along[width:] /= skip
-    return FactoredSpectrum(skip, w, F, basis, along, C, U)
+    return FactoredSpectrum(skip, w, F, basis, along, C, U, gram)

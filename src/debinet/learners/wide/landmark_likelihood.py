@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from debinet.learners.spectral.factored import FactoredSpectrum, factor_centred
 from debinet.learners.spectral.spectrum import RIDGE, Projected
@@ -76,13 +77,10 @@ class LandmarkPoint:
         a = self.residual * np.sqrt(self.time * spectrum.directions / self.energy)
         learned, along = (1.0 - self.left) @ self.time, spectrum.along
         by_a = spectrum.F.T @ a
-        # B F of the columns of the network, in which nothing may be rounded to zero: W^-1 is large
-        network = spectrum.F[:, :m]
-        E = self.time.sum() * network
-        E -= spectrum.turn_back(learned[:, None] * along[:m].T)
-        E -= a @ by_a[:m].T
-        E = E @ self.root.T
-        within = self.root @ (network.T @ E)
+        pulled = by_a[:m].T @ self.root.T
+        E, within = spectrum.pull(float(self.time.sum()), learned, self.root.T)
+        E -= a @ pulled
+        within = self.root @ (within - by_a[:m] @ pulled)
         E *= 2.0 * problem.root_weight[:, None]
         by_feature = self.pairs.by_scale(E) - self.among.by_scale(within)
         # c' B c of all columns
@@ -129,7 +127,7 @@ def evaluate_on_landmarks(theta: FloatArray, problem: ScaleProblem) -> LandmarkP
     pairs, among = erf_pairs(X, P, train=train), erf_pairs(P, P, train=train)
     W = among.kernel.copy()
     np.einsum("ii->i", W)[:] *= 1.0 + _JITTER
-    root = np.linalg.inv(np.linalg.cholesky(W)).T
+    root = dtrtri(np.linalg.cholesky(W), lower=1)[0].T
     parts = [pairs.kernel @ root]
     if problem.columns is not None:
         weights = np.sqrt(problem.smooth_weights(theta))[:, None]
