@@ -123,8 +123,8 @@ def evaluate_on_landmarks(theta: FloatArray, problem: ScaleProblem) -> LandmarkP
     scale, skip = problem.scales(theta)
     X = problem.encoded(scale)
     train = problem.architecture.train
-    P = X[problem.landmarks]
-    pairs, among = erf_pairs(X, P, train=train), erf_pairs(P, P, train=train)
+    pairs = erf_pairs(X, X[problem.landmarks], train=train)
+    among = pairs.of(problem.landmarks)
     W = among.kernel.copy()
     np.einsum("ii->i", W)[:] *= 1.0 + _JITTER
     root = dtrtri(np.linalg.cholesky(W), lower=1)[0].T
