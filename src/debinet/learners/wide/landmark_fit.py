@@ -60,7 +60,7 @@ class SampledRows:
     def fit(self, network: NetworkInputs) -> LandmarkFit:
         """Decompose the network on landmarks, and tune all targets."""
         count = min(_LANDMARKS, len(self.Z))
-        features = choose_landmarks(self.Z, network.map_, self.architecture, count, 0)
+        features = choose_landmarks(self.Z, network.map_, self.architecture, count, 0, quick=True)
         return self._decompose(network, features, features(self.Z))
 
     def fit_all(self, networks: Sequence[NetworkInputs]) -> list[LandmarkFit]:

@@ -14,17 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dtrtri
 
 from debinet.learners.spectral.factored import FactoredSpectrum, factor_centred
 from debinet.learners.spectral.spectrum import RIDGE, Projected
 from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
 from debinet.learners.wide.erf_pairs import ErfPairs, erf_pairs
+from debinet.learners.wide.landmarks import inverse_root
 from debinet.learners.wide.scale_problem import TINY, ScaleProblem
 from debinet.protocols import FloatArray
 
-# Added to the diagonal of W, in units of it: rounding, and repeated rows.
-_JITTER = 1e-9
 # Steps of the grid of stopping times, in log time: coarser than in a fit, as many are tuned.
 _GRID_STEP = 1.5
 
@@ -125,9 +123,7 @@ def evaluate_on_landmarks(theta: FloatArray, problem: ScaleProblem) -> LandmarkP
     train = problem.architecture.train
     pairs = erf_pairs(X, X[problem.landmarks], train=train)
     among = pairs.of(problem.landmarks)
-    W = among.kernel.copy()
-    np.einsum("ii->i", W)[:] *= 1.0 + _JITTER
-    root = dtrtri(np.linalg.cholesky(W), lower=1)[0].T
+    root = inverse_root(among.kernel)
     parts = [pairs.kernel @ root]
     if problem.columns is not None:
         weights = np.sqrt(problem.smooth_weights(theta))[:, None]

@@ -19,7 +19,7 @@ from debinet.learners.wide.activations import ACTIVATIONS
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
 # Columns for each feature, and the share of the largest eigenvalue below which there is none.
-_KNOTS = 12
+KNOTS = 12
 _ROUNDING = 1e-10
 # A function of fewer different values than this is left to the network and its linear part.
 _FEWEST_VALUES = 5
@@ -75,7 +75,7 @@ class Smooths:
         return columns.reshape(n, self.width)
 
 
-def place_smooths(inputs: FloatArray, alone: BoolArray) -> Smooths:
+def place_smooths(inputs: FloatArray, alone: BoolArray, count: int = KNOTS) -> Smooths:
     """Place knots at quantiles of the standardized rows (n, p), both extremes among them.
 
     Parameters
@@ -83,13 +83,15 @@ def place_smooths(inputs: FloatArray, alone: BoolArray) -> Smooths:
     inputs : FloatArray of shape (n, p)
     alone : BoolArray of shape (p,)
         Features that are not one of several columns of a category.
+    count : int
+        Of the knots.
     """
     counts = np.array([np.unique(column).size for column in inputs.T])
     features = np.flatnonzero((counts >= _FEWEST_VALUES) & alone)
     # more of them at both ends, the outermost values included, where functions are extrapolated
-    levels = (1 - np.cos(np.pi * np.arange(_KNOTS) / (_KNOTS - 1))) / 2
+    levels = (1 - np.cos(np.pi * np.arange(count) / (count - 1))) / 2
     knots = np.quantile(inputs[:, features], levels, axis=0).T
-    roots = np.zeros((features.size, _KNOTS, _KNOTS))
+    roots = np.zeros((features.size, count, count))
     knots = np.ascontiguousarray(knots)
     spectra = np.linalg.eigh(_kernels(knots, knots))
     for root, w, E in zip(roots, *spectra, strict=True):
