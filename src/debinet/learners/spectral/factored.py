@@ -107,7 +107,8 @@ def factor_centred(F: FloatArray, width: int, skip: float, root: FloatArray) -> 
         Positive.
     root : FloatArray of shape (n,)
     """
-    length, _, size = centre_features(F, root)
+    centre, length = centre_features(F, root), float(np.linalg.norm(root))
+    size = length**2 * float(centre @ centre)
     C, (n, m) = root[:, None] / length, F.shape
     gram = U = None
     if n - 1 <= m:

@@ -174,21 +174,18 @@ def decompose_centred(
 
     The features are destroyed. `width` and `skips` are as in `decompose_features`.
     """
-    length, centre, size = centre_features(F, root)
+    centre, length = centre_features(F, root), float(np.linalg.norm(root))
+    size = length**2 * float(centre @ centre)
     spectra = decompose_features(F, width, skips, root[:, None] / length, size)
     return Centred(centre, length, spectra)
 
 
-def centre_features(F: FloatArray, root: FloatArray) -> tuple[float, FloatArray, float]:
-    """Subtract the weighted means of features (n, m) and weight them, in place.
-
-    Returns the square root of the sum of the weights, the means, and their energy.
-    """
-    length = float(np.linalg.norm(root))
-    centre = root**2 @ F / length**2
+def centre_features(F: FloatArray, root: FloatArray) -> FloatArray:
+    """Subtract the weighted means (m,) of features (n, m) and weight them, in place."""
+    centre = root**2 @ F / float(np.linalg.norm(root)) ** 2
     F -= centre
     F *= root[:, None]
-    return length, centre, length**2 * float(centre @ centre)
+    return np.asarray(centre)
 
 
 def decompose_gram(

@@ -17,7 +17,7 @@ import numpy as np
 
 from debinet.learners.spectral.factored import FactoredSpectrum, factor_centred
 from debinet.learners.spectral.spectrum import RIDGE, Projected
-from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
+from debinet.learners.spectral.tuning import Tuned, restricted_likelihood, time_grid, tune
 from debinet.learners.wide.erf_pairs import ErfPairs, erf_pairs
 from debinet.learners.wide.landmarks import inverse_root
 from debinet.learners.wide.scale_problem import TINY, ScaleProblem
@@ -152,4 +152,4 @@ def evaluate_on_landmarks(theta: FloatArray, problem: ScaleProblem) -> LandmarkP
 
 def _tune(spectrum: FactoredSpectrum, M: FloatArray) -> tuple[Projected, Tuned]:
     part = spectrum.project(M)
-    return part, tune(reml(spectrum, part, RIDGE), time_grid(part.w, _GRID_STEP))
+    return part, tune(restricted_likelihood(part, RIDGE), time_grid(part.w, _GRID_STEP))

@@ -1,9 +1,9 @@
 """How well a network predicts with rules beside it, for any weight of them.
 
 With the network's kernel `K = U diag(w) U'`, c columns R of rules and their weight a, the
-likelihood at stopping time t needs the inverse of `I + t K + t a R R'`. By Woodbury's identity it is
-that of a matrix of c rows, `I + t a S`, with `S = R' (I + t K)^-1 R`: the network is decomposed once
-for all weights.
+likelihood at stopping time t needs the inverse of `I + t K + t a R R'`. By Woodbury's identity it
+is that of a matrix of c rows, `I + t a S`, with `S = R' (I + t K)^-1 R`: the network is decomposed
+once for all weights.
 """
 
 from __future__ import annotations
@@ -58,6 +58,19 @@ def errors_with_rules(
 
 
 @dataclass(frozen=True)
+class _Solved:
+    """At times (g, m): shares left of the directions (g, m, k), and what belongs to the columns.
+
+    Those are `y = (I + t a S)^-1 R' (I + t K)^-1 M` (g, m, c) and `log det(I + t a S)`, (g, m) or
+    (g, 1).
+    """
+
+    left: FloatArray
+    y: FloatArray
+    log_size: FloatArray
+
+
+@dataclass(frozen=True)
 class _Beside:
     """Columns R beside a decomposed kernel, and m targets, in its coordinates.
 
@@ -86,24 +99,26 @@ class _Beside:
     def coefficients(self, weight: float) -> tuple[FloatArray, FloatArray]:
         """Return the coefficients (k, m) of the directions and (c, m) of the columns."""
         size = weight * ((self.V**2).sum() + np.trace(self.within))
-        time = tune(lambda times: self._reml(times, weight), time_grid(np.append(self.w, size))).time
-        left, _, y, _ = self._solve(time[None], weight)
-        y = y[0].T
-        learned = self.w[:, None] * time * left[0].T * (self.T - time * weight * (self.V @ y))
+        grid = time_grid(np.append(self.w, size))
+        time = tune(lambda times: self._reml(times, weight), grid).time
+        solved = self._solve(time[None], weight)
+        left, y = solved.left[0].T, solved.y[0].T
+        learned = self.w[:, None] * time * left * (self.T - time * weight * (self.V @ y))
         return learned, time * weight * y
 
     def _reml(self, times: FloatArray, weight: float) -> FloatArray:
         """Return twice the negative restricted log-likelihood for times (g, m) or (g, 1)."""
-        left, b, y, log_size = self._solve(times, weight)
-        energy = np.einsum("gmk,km->gm", left, self.T**2) + self.idle
-        energy = energy - weight * times * (b * y).sum(axis=2)
-        log_size = log_size - np.log(left).sum(axis=2)
+        solved = self._solve(times, weight)
+        # |residual|^2 and the squares of all coefficients: sums of squares, where nothing cancels
+        step = (weight * times)[:, :, None] * solved.y
+        inside = self.T.T - step @ self.V.T
+        outside = self.idle - (step * (2.0 * self.across.T - step @ self.within)).sum(axis=2)
+        energy = (solved.left * inside**2).sum(axis=2) + np.maximum(outside, 0.0)
+        energy += (step * solved.y).sum(axis=2)
+        log_size = solved.log_size - np.log(solved.left).sum(axis=2)
         return np.asarray(self.directions * np.log(np.maximum(energy, _TINY)) + log_size)
 
-    def _solve(
-        self, times: FloatArray, weight: float
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return `left`, `b = R'(I + t K)^-1 M`, `(I + t a S)^-1 b` and `log det(I + t a S)`."""
+    def _solve(self, times: FloatArray, weight: float) -> _Solved:
         (k, c), m = self.V.shape, self.T.shape[1]
         shared = 1.0 / (1.0 + times[:, :, None] * self.w)
         left = np.broadcast_to(shared, (len(times), m, k))
@@ -112,8 +127,8 @@ class _Beside:
         b = np.stack([left[:, j] @ (self.V * self.T[:, [j]]) for j in range(m)], axis=1)
         b += self.across.T
         inner = np.eye(c) + (weight * times)[:, :, None, None] * S
-        y = np.linalg.solve(inner, b[..., None])[..., 0]
-        return left, b, y, np.linalg.slogdet(inner)[1]
+        y = np.asarray(np.linalg.solve(inner, b[..., None])[..., 0], np.float64)
+        return _Solved(left, y, np.asarray(np.linalg.slogdet(inner)[1]))
 
 
 def _beside(fit: LandmarkFit, R: FloatArray, M: FloatArray) -> _Beside:
