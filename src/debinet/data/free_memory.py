@@ -14,6 +14,8 @@ _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 # Elements that are worked on at a time: temporaries stay below 4 MB each, and below an eighth of
 # the matrix.
 _CHUNK = 2**19
+# Less than this is in the processor's cache anyway.
+_WORTH = 2**15
 
 
 def bytes_available() -> int | None:
@@ -79,7 +81,10 @@ def require_decompositions(
 
 
 def row_chunks(rows: int, columns: int, size: int = _CHUNK) -> Iterator[slice]:
-    """Yield slices of rows, each of at most `size` elements."""
-    step = max(1, min(size // max(columns, 1), rows // 8))
+    """Yield slices of rows, each of at most `size` elements.
+
+    At least eight of them, to save memory, unless they would be too small to be worth it.
+    """
+    step = max(1, min(size, max(_WORTH, rows * columns // 8)) // max(columns, 1))
     for start in range(0, rows, step):
         yield slice(start, start + step)

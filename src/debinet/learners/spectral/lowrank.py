@@ -135,7 +135,7 @@ def decompose_features(
     """
     n, m = F.shape
     if n - C.shape[1] <= m:
-        return tuple(_through_rows(F, width, skip, C, size) for skip in skips)
+        return tuple(decompose_rows(F, width, skip, C, size) for skip in skips)
     # `A.T @ A` goes through syrk, which is half the work and exactly symmetric
     gram: FloatArray = F.T @ F
     found = []
@@ -174,13 +174,18 @@ def decompose_centred(
 
     The features are destroyed. `width` and `skips` are as in `decompose_features`.
     """
-    length = float(np.linalg.norm(root))
-    centre = root**2 @ F / length**2
-    F -= centre
-    F *= root[:, None]
+    centre, length = centre_features(F, root), float(np.linalg.norm(root))
     size = length**2 * float(centre @ centre)
     spectra = decompose_features(F, width, skips, root[:, None] / length, size)
     return Centred(centre, length, spectra)
+
+
+def centre_features(F: FloatArray, root: FloatArray) -> FloatArray:
+    """Subtract the weighted means (m,) of features (n, m) and weight them, in place."""
+    centre = root**2 @ F / float(np.linalg.norm(root)) ** 2
+    F -= centre
+    F *= root[:, None]
+    return np.asarray(centre)
 
 
 def decompose_gram(
@@ -194,7 +199,7 @@ def decompose_gram(
     return w, scale[:, None] * E / np.sqrt(w)
 
 
-def _through_rows(
+def decompose_rows(
     F: FloatArray, width: int, skip: float, C: FloatArray, size: float
 ) -> LowRankSpectrum:
     """Decompose the n x n matrix `F S^2 F'` itself, which is the smaller one."""

@@ -70,6 +70,11 @@ def inverse(time: FloatArray) -> FloatArray:
 
 
 def reml(spectrum: Spectrum, part: Projected, filter_: SpectralFilter) -> Criterion:  # noqa: ARG001
+    """Return the criterion of `restricted_likelihood`, as all `CRITERIA` are called."""
+    return restricted_likelihood(part, filter_)
+
+
+def restricted_likelihood(part: Projected, filter_: SpectralFilter) -> Criterion:
     """Return twice the negative profiled restricted log-likelihood, up to a constant.
 
     A filter that leaves the share r of a direction is the posterior mean under noise s^2 I and

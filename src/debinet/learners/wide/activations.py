@@ -83,12 +83,20 @@ def _rectifier_energy(v: FloatArray, slope: float) -> FloatArray:
 
 
 def _erf_moments(g: FloatArray, va: FloatArray, vb: FloatArray) -> LayerMoments:
-    # Williams (1997), equation 11, and its derivative with respect to g
-    product = (1 + 2 * va)[:, None] * (1 + 2 * vb)
-    ratio = np.clip(2 * g / np.sqrt(product), -1.0, 1.0)
-    # g^2 <= va vb up to rounding, which could leave nothing in single precision
-    rest = np.maximum(product - 4 * g * g, (1 + 2 * va)[:, None] + 2 * vb)
-    return LayerMoments(2 / np.pi * np.arcsin(ratio), 4 / np.pi / np.sqrt(rest))
+    # Williams (1997), equation 11, and its derivative with respect to g; stacks of pairs, too
+    left, right = (1 + 2 * va)[..., :, None], (2 * vb)[..., None, :]
+    product = left * (1 + right)
+    ratio = 2 * g
+    # g^2 <= va vb up to rounding, which could leave nothing
+    rest = ratio * ratio
+    np.subtract(product, rest, out=rest)
+    np.maximum(rest, left + right, out=rest)
+    ratio /= np.sqrt(product, out=product)
+    np.clip(ratio, -1.0, 1.0, out=ratio)
+    value = np.arcsin(ratio, out=ratio)
+    value *= 2 / np.pi
+    np.sqrt(rest, out=rest)
+    return LayerMoments(value, np.divide(4 / np.pi, rest, out=rest))
 
 
 def _erf_energy(v: FloatArray) -> FloatArray:

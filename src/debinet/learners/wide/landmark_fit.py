@@ -60,7 +60,7 @@ class SampledRows:
     def fit(self, network: NetworkInputs) -> LandmarkFit:
         """Decompose the network on landmarks, and tune all targets."""
         count = min(_LANDMARKS, len(self.Z))
-        features = choose_landmarks(self.Z, network.map_, self.architecture, count, 0)
+        features = choose_landmarks(self.Z, network.map_, self.architecture, count, 0, quick=True)
         return self._decompose(network, features, features(self.Z))
 
     def fit_all(self, networks: Sequence[NetworkInputs]) -> list[LandmarkFit]:
@@ -130,17 +130,15 @@ class LandmarkFit:
         energy = self.part.energy(self.left.T[None])[0]
         return np.asarray(np.maximum(energy / self.part.directions, _TINY))
 
+    def coordinates(self, Z: FloatArray) -> FloatArray:
+        """Return rows (n, p) in the coordinates (n, k) of the spectrum."""
+        return np.asarray((self.features(Z) - self.centre) @ self.spectrum.basis)
+
     def predict(self, Z: FloatArray) -> FloatArray:
         """Return the targets (n, m) that are expected of rows (n, p)."""
-        coordinates = (self.features(Z) - self.centre) @ self.spectrum.basis
-        return np.asarray(self.mean + coordinates @ ((1.0 - self.left) * self.part.T))
+        return np.asarray(self.mean + self.coordinates(Z) @ ((1.0 - self.left) * self.part.T))
 
     def held_out(self, rows: SampledRows) -> FloatArray:
         """Return the leave-one-out residuals (n, m) of the rows that it was fitted to."""
         root = rows.root[:, None]
         return self.spectrum.leave_one_out(root * rows.M, self.left) / root
-
-    def errors(self, rows: SampledRows) -> FloatArray:
-        """Return the mean squared errors (m,) of predictions of other rows."""
-        squares = np.average((rows.M - self.predict(rows.Z)) ** 2, axis=0, weights=rows.weight)
-        return np.asarray(np.maximum(squares, _TINY))

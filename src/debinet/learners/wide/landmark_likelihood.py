@@ -5,6 +5,8 @@ plus the inner products of linear and added columns (Nystroem). The kernels of s
 rapidly falling eigenvalues, so little is lost, and an evaluation costs n m^2 instead of n^3. With
 `E = B C W^-1`, B the derivative of the criterion by the kernel, the network's part of the criterion
 changes by `2 sum E dC - sum (W^-1 C' E) dW`, and every other column c, of weight v, by `c' B c dv`.
+All columns are F, with decomposition U, and `B = t - U diag(learned) U' - a a'`; as `F = U along'`,
+only E needs products with n rows.
 """
 
 from __future__ import annotations
@@ -13,15 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from debinet.learners.spectral.lowrank import LowRankSpectrum, decompose_centred
+from debinet.learners.spectral.factored import FactoredSpectrum, factor_centred
 from debinet.learners.spectral.spectrum import RIDGE, Projected
-from debinet.learners.spectral.tuning import Tuned, reml, time_grid, tune
+from debinet.learners.spectral.tuning import Tuned, restricted_likelihood, time_grid, tune
 from debinet.learners.wide.erf_pairs import ErfPairs, erf_pairs
+from debinet.learners.wide.landmarks import inverse_root
 from debinet.learners.wide.scale_problem import TINY, ScaleProblem
 from debinet.protocols import FloatArray
 
-# Added to the diagonal of W, in units of it: rounding, and repeated rows.
-_JITTER = 1e-9
 # Steps of the grid of stopping times, in log time: coarser than in a fit, as many are tuned.
 _GRID_STEP = 1.5
 
@@ -43,7 +44,7 @@ class LandmarkPoint:
     left : FloatArray of shape (r, t)
         Shares of all directions that stay in the residuals.
     problem : ScaleProblem
-    spectrum : LowRankSpectrum
+    spectrum : FactoredSpectrum
         With r directions.
     pairs, among : ErfPairs
         Rows and landmarks, and landmarks among each other.
@@ -58,7 +59,7 @@ class LandmarkPoint:
     energy: FloatArray
     left: FloatArray
     problem: ScaleProblem
-    spectrum: LowRankSpectrum
+    spectrum: FactoredSpectrum
     pairs: ErfPairs
     among: ErfPairs
     root: FloatArray
@@ -70,42 +71,39 @@ class LandmarkPoint:
 
     def gradient(self) -> FloatArray:
         """Return the derivatives by all parameters."""
-        problem, p = self.problem, self.problem.Z.shape[1]
-        inverse = self.root @ self.root.T
-        linear = self.pairs.X[:, :p]
-        E = self._by_kernel(self.pairs.kernel @ inverse)
-        by_feature = self.pairs.by_scale(2.0 * E) - self.among.by_scale(
-            inverse @ (self.pairs.kernel.T @ E)
-        )
-        _, skip = problem.scales(self.theta)
-        by_linear = skip * np.einsum("ij,ij->j", linear, self._by_kernel(linear))
+        problem, spectrum, (m, p) = self.problem, self.spectrum, self._network_and_features
+        a = self.residual * np.sqrt(self.time * spectrum.directions / self.energy)
+        learned, along = (1.0 - self.left) @ self.time, spectrum.along
+        by_a = spectrum.F.T @ a
+        pulled = by_a[:m].T @ self.root.T
+        E, within = spectrum.pull(float(self.time.sum()), learned, self.root.T)
+        E -= a @ pulled
+        within = self.root @ (within - by_a[:m] @ pulled)
+        E *= 2.0 * problem.root_weight[:, None]
+        by_feature = self.pairs.by_scale(E) - self.among.by_scale(within)
+        # c' B c of all columns
+        squares = along**2 @ (self.left @ self.time) - (by_a**2).sum(axis=1)
+        by_linear = spectrum.skip * squares[-p:]
         by_scale = np.bincount(problem.groups, by_feature[:p] + 2.0 * by_linear)
-        return np.concatenate([by_scale, [by_linear.sum()], self._by_smooth()])
+        return np.concatenate([by_scale, [by_linear.sum()], self._by_smooth(squares[m:])])
 
-    def _by_smooth(self) -> FloatArray:
+    @property
+    def _network_and_features(self) -> tuple[int, int]:
+        """Numbers of columns: of the network, the first ones, and linear ones, the last ones."""
+        return len(self.root), self.problem.Z.shape[1]
+
+    def _by_smooth(self, squares: FloatArray) -> FloatArray:
         columns = self.problem.columns
         if columns is None:
             return np.empty(0)
-        product = self._by_kernel(columns.reshape(len(columns), -1)).reshape(columns.shape)
-        weights = self.problem.smooth_weights(self.theta)
-        return np.asarray(2.0 * weights * np.einsum("nsk,nsk->s", columns, product))
-
-    def _by_kernel(self, X: FloatArray) -> FloatArray:
-        """Return `root_weight B root_weight X`, B the derivative by the weighted kernel."""
-        root, U, C = self.problem.root_weight[:, None], self.spectrum.U, self.spectrum.C
-        weighted = root * X
-        a = self.residual * np.sqrt(self.time * (len(X) - C.shape[1]) / self.energy)
-        learned = (1.0 - self.left) @ self.time
-        out = self.time.sum() * (weighted - C @ (C.T @ weighted))
-        out -= U @ (learned[:, None] * (U.T @ weighted))
-        out -= a @ (a.T @ weighted)
-        return np.asarray(root * out)
+        _, s, k = columns.shape
+        return np.asarray(2.0 * squares[: s * k].reshape(s, k).sum(axis=1))
 
     def heldout_errors(self, M: FloatArray) -> FloatArray:
         """Return the mean squared leave-one-out residuals of any weighted targets (n, t)."""
         _, tuned = _tune(self.spectrum, M)
         left = RIDGE.residual(np.multiply.outer(self.spectrum.w, tuned.time))
-        residual = self.spectrum.leave_one_out(M, left)
+        residual = self.spectrum.expanded().leave_one_out(M, left)
         return np.asarray(np.maximum((residual**2).mean(axis=0), TINY))
 
     def function_gradients(self, j: int) -> FloatArray:
@@ -123,11 +121,9 @@ def evaluate_on_landmarks(theta: FloatArray, problem: ScaleProblem) -> LandmarkP
     scale, skip = problem.scales(theta)
     X = problem.encoded(scale)
     train = problem.architecture.train
-    P = X[problem.landmarks]
-    pairs, among = erf_pairs(X, P, train=train), erf_pairs(P, P, train=train)
-    W = among.kernel.copy()
-    np.einsum("ii->i", W)[:] *= 1.0 + _JITTER
-    root = np.linalg.inv(np.linalg.cholesky(W)).T
+    pairs = erf_pairs(X, X[problem.landmarks], train=train)
+    among = pairs.of(problem.landmarks)
+    root = inverse_root(among.kernel)
     parts = [pairs.kernel @ root]
     if problem.columns is not None:
         weights = np.sqrt(problem.smooth_weights(theta))[:, None]
@@ -136,13 +132,13 @@ def evaluate_on_landmarks(theta: FloatArray, problem: ScaleProblem) -> LandmarkP
         parts.append(problem.fixed)
     width = sum(part.shape[1] for part in parts)
     F = np.hstack([*parts, X[:, :-1]])
-    spectrum = decompose_centred(F, width, (skip,), problem.root_weight).spectra[0]
+    spectrum = factor_centred(F, width, skip, problem.root_weight)
     part, tuned = _tune(spectrum, problem.M)
     left = RIDGE.residual(np.multiply.outer(spectrum.w, tuned.time))
     return LandmarkPoint(
         theta=theta,
         value=float(tuned.value.sum()),
-        residual=spectrum.residual(problem.M, left),
+        residual=spectrum.residual(problem.M, part.T, left),
         time=tuned.time,
         energy=np.maximum(part.energy(left.T[None])[0], TINY),
         left=left,
@@ -154,6 +150,6 @@ def evaluate_on_landmarks(theta: FloatArray, problem: ScaleProblem) -> LandmarkP
     )
 
 
-def _tune(spectrum: LowRankSpectrum, M: FloatArray) -> tuple[Projected, Tuned]:
+def _tune(spectrum: FactoredSpectrum, M: FloatArray) -> tuple[Projected, Tuned]:
     part = spectrum.project(M)
-    return part, tune(reml(spectrum, part, RIDGE), time_grid(part.w, _GRID_STEP))
+    return part, tune(restricted_likelihood(part, RIDGE), time_grid(part.w, _GRID_STEP))

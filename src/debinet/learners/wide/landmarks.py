@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.lapack import dtrtri
 
 from debinet._random import named_generator
 from debinet.data.free_memory import row_chunks
@@ -21,6 +22,8 @@ from debinet.protocols import FloatArray
 
 # Eigenvalues below this share of the largest are rounding.
 _ROUNDING = 1e-10
+# Added to the diagonal before a Cholesky factor, in units of it: rounding, and repeated rows.
+_JITTER = 1e-9
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,34 @@ class Landmarks:
 
 
 def choose_landmarks(
-    Z: FloatArray, inputs: InputMap, architecture: Architecture, count: int, seed: int
+    Z: FloatArray,
+    inputs: InputMap,
+    architecture: Architecture,
+    count: int,
+    seed: int,
+    *,
+    quick: bool = False,
 ) -> Landmarks:
-    """Choose landmarks at random among rows (n, p)."""
+    """Choose landmarks at random among rows (n, p).
+
+    If it has to be quick, a Cholesky factor takes the place of the eigenvectors: the same kernel up
+    to a small term on its diagonal.
+    """
     order = named_generator(seed, "landmarks").permutation(len(Z))
     points = np.ascontiguousarray(inputs.encode(Z[np.sort(order[:count])])[:, : inputs.width + 1])
-    w, E = np.linalg.eigh(kernel_matrix(points, points, architecture))
-    kept = w > _ROUNDING * w[-1]
-    root = np.asarray(E[:, kept] / np.sqrt(w[kept]))
+    kernel = kernel_matrix(points, points, architecture)
+    root = inverse_root(kernel) if quick else _eigen_root(kernel)
     return Landmarks(inputs, architecture, points, root)
+
+
+def _eigen_root(kernel: FloatArray) -> FloatArray:
+    w, E = np.linalg.eigh(kernel)
+    kept = w > _ROUNDING * w[-1]
+    return np.asarray(E[:, kept] / np.sqrt(w[kept]))
+
+
+def inverse_root(kernel: FloatArray) -> FloatArray:
+    """Return a matrix (m, m) with `root root' = kernel^-1`, by Cholesky's factor."""
+    jittered = kernel.copy()
+    np.einsum("ii->i", jittered)[:] *= 1.0 + _JITTER
+    return np.asarray(dtrtri(np.linalg.cholesky(jittered), lower=1)[0].T)

@@ -25,7 +25,7 @@ from debinet.learners.wide.one_hot import one_hot_blocks
 from debinet.learners.wide.rotation import rotate_inputs
 from debinet.learners.wide.scale_problem import ScalePoint, ScaleProblem, centred
 from debinet.learners.wide.scale_search import Schedule, descend, descend_and_lift, penalized
-from debinet.learners.wide.smooths import Smooths, place_smooths
+from debinet.learners.wide.smooths import KNOTS, Smooths, place_smooths
 from debinet.protocols import FloatArray
 
 # Targets are cut at this many standard deviations from their mean while scales are learned.
@@ -42,6 +42,8 @@ _RECTIFIED = Schedule(
 ROWS = 500
 # Landmarks of a search, and again where functions need more than this share of the first ones.
 _LANDMARKS, _FULL = (100, 250), 0.4
+# Knots that are enough to tell which features may have functions.
+_ROUGH_KNOTS = 6
 # Features of smaller scales hardly matter.
 _FADED = 0.1
 # Beyond exp(2.5) erf is a step.
@@ -179,12 +181,12 @@ def _add_smooths(found: ScalePoint, plan: Schedule) -> ScalePoint:
     """
     problem = found.problem
     alone = np.bincount(problem.groups)[problem.groups] == 1
-    smooths = place_smooths(problem.Z, alone)
+    smooths, rough = (place_smooths(problem.Z, alone, knots) for knots in (KNOTS, _ROUGH_KNOTS))
     count = smooths.features.size
     if not count or problem.size + count > CROWDED * len(problem.Z):
         return found
     start = np.append(found.theta, np.zeros(count))
-    slopes = evaluate(start, problem.with_smooths(smooths)).gradient()[found.theta.size :]
+    slopes = evaluate(start, problem.with_smooths(rough)).gradient()[found.theta.size :]
     scale = problem.scales(found.theta)[0][smooths.features]
     wanted = (slopes < 0) | (scale > _FADED * min(1.0, scale.max()))
     if not wanted.any():

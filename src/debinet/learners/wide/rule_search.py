@@ -11,6 +11,7 @@ from debinet.learners.wide.input_map import NetworkInputs
 from debinet.learners.wide.landmark_fit import LandmarkFit, SampledRows
 from debinet.learners.wide.missed_pair import missed_pair
 from debinet.learners.wide.products import add_pair
+from debinet.learners.wide.rule_weights import errors_with_rules
 from debinet.learners.wide.rules import Rules, grow_rules, join_rules
 
 # Rows to find out on whether rules of the targets themselves are worth it.
@@ -65,11 +66,8 @@ def _with_steps(
     rules = grow_rules(half.Z, half.M, half.weight, rng)
     if rules is None:
         return network
-    plain = np.log(half.fit(network).errors(others)).sum()
-    gains = [
-        0.5 * len(others.Z) * float(plain - np.log(fit.errors(others)).sum())
-        for fit in half.fit_all(_weighted(network, rules))
-    ]
+    plain, ruled = errors_with_rules(half.fit(network), rules, _WEIGHTS, half, others)
+    gains = [0.5 * len(others.Z) * float(np.log(plain / errors).sum()) for errors in ruled]
     k = int(np.argmax(gains))
     grown = grow_rules(rows.Z, rows.M, rows.weight, rng) if gains[k] > _WORTH else None
     return network if grown is None else _weighted(network, grown)[k]

@@ -120,11 +120,12 @@ def grow_rules(
     if not varied.any():
         return None
     found, failures = None, 0
+    single = np.ascontiguousarray(Z, dtype=np.float32)  # what trees compare
     for _ in range(_MOST):
         order = rng.permutation(len(Z))
         grown, judges = (np.sort(half) for half in np.array_split(order, 2))
-        tree = _grow(Z[grown], left[grown], weight[grown])
-        step = tree.predict(Z).reshape(left.shape)
+        tree = _grow(single[grown], left[grown], weight[grown])
+        step = tree.predict(single, check_input=False).reshape(left.shape)
         rate, gain = _gain(left[judges], step[judges], weight[judges])
         if gain > _WORTH:
             left = left - rate * step
@@ -136,13 +137,14 @@ def grow_rules(
     return found
 
 
-def _grow(Z: FloatArray, left: FloatArray, weight: FloatArray) -> Any:
+def _grow(Z: npt.NDArray[np.float32], left: FloatArray, weight: FloatArray) -> Any:
     """Return a small tree, grown on rows (n, p)."""
     from sklearn.tree import DecisionTreeRegressor
 
     smallest = max(_SMALLEST, int(2 * _SMALLEST_SHARE * len(Z)))
     tree = DecisionTreeRegressor(max_leaf_nodes=_LEAVES, min_samples_leaf=smallest, random_state=0)
-    return tree.fit(Z, left, sample_weight=weight)
+    # checks of its inputs would take longer than a tree
+    return tree.fit(Z, np.ascontiguousarray(left), sample_weight=weight, check_input=False)
 
 
 def _gain(left: FloatArray, step: FloatArray, weight: FloatArray) -> tuple[FloatArray, float]:

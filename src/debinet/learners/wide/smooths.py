@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.data.free_memory import row_chunks
+from debinet.learners.wide.activations import ACTIVATIONS
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
 # Columns for each feature, and the share of the largest eigenvalue below which there is none.
-_KNOTS = 12
+KNOTS = 12
 _ROUNDING = 1e-10
 # A function of fewer different values than this is left to the network and its linear part.
 _FEWEST_VALUES = 5
 # Functions whose variance is below this share of the largest are left out in the end.
 _IDLE = 1e-4
-_ONE_INPUT = Architecture(activation="erf")
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,16 @@ class Smooths:
 
     def __call__(self, inputs: FloatArray) -> FloatArray:
         """Return the columns (n, s k) of standardized rows (n, p)."""
-        columns = np.empty((len(inputs), *self.knots.shape))
-        for j, (feature, knots) in enumerate(zip(self.features, self.knots, strict=True)):
-            kernel = kernel_matrix(_encoded(inputs[:, feature]), _encoded(knots), _ONE_INPUT)
-            np.matmul(kernel, np.sqrt(self.weights[j]) * self.roots[j], out=columns[:, j])
-        return columns.reshape(len(inputs), self.width)
+        n, (s, k) = len(inputs), self.knots.shape
+        roots = np.sqrt(self.weights)[:, None, None] * self.roots
+        columns = np.empty((n, s, k))
+        for rows in row_chunks(n, s * k):
+            kernel = _kernels(inputs[rows, self.features].T, self.knots)
+            np.matmul(kernel, roots, out=columns[rows].transpose(1, 0, 2))
+        return columns.reshape(n, self.width)
 
 
-def place_smooths(inputs: FloatArray, alone: BoolArray) -> Smooths:
+def place_smooths(inputs: FloatArray, alone: BoolArray, count: int = KNOTS) -> Smooths:
     """Place knots at quantiles of the standardized rows (n, p), both extremes among them.
 
     Parameters
@@ -81,19 +83,30 @@ def place_smooths(inputs: FloatArray, alone: BoolArray) -> Smooths:
     inputs : FloatArray of shape (n, p)
     alone : BoolArray of shape (p,)
         Features that are not one of several columns of a category.
+    count : int
+        Of the knots.
     """
     counts = np.array([np.unique(column).size for column in inputs.T])
     features = np.flatnonzero((counts >= _FEWEST_VALUES) & alone)
     # more of them at both ends, the outermost values included, where functions are extrapolated
-    levels = (1 - np.cos(np.pi * np.arange(_KNOTS) / (_KNOTS - 1))) / 2
+    levels = (1 - np.cos(np.pi * np.arange(count) / (count - 1))) / 2
     knots = np.quantile(inputs[:, features], levels, axis=0).T
-    roots = np.zeros((features.size, _KNOTS, _KNOTS))
-    for root, at in zip(roots, knots, strict=True):
-        w, E = np.linalg.eigh(kernel_matrix(_encoded(at), _encoded(at), _ONE_INPUT))
+    roots = np.zeros((features.size, count, count))
+    knots = np.ascontiguousarray(knots)
+    spectra = np.linalg.eigh(_kernels(knots, knots))
+    for root, w, E in zip(roots, *spectra, strict=True):
         kept = w > _ROUNDING * w[-1]
         root[:, kept] = E[:, kept] / np.sqrt(w[kept])
-    return Smooths(features, np.ascontiguousarray(knots), roots, np.ones(features.size))
+    return Smooths(features, knots, roots, np.ones(features.size))
 
 
-def _encoded(values: FloatArray) -> FloatArray:
-    return np.column_stack([values, np.ones(len(values))])
+def _kernels(values: FloatArray, knots: FloatArray) -> FloatArray:
+    """Return the kernels (s, n, k) of networks of one input between values (s, n) and knots (s, k).
+
+    The same as `kernel_matrix` of the encoded values, for all features at once.
+    """
+    g = values[:, :, None] * knots[:, None, :] + 1.0
+    moments = ACTIVATIONS["erf"].moments(g, values**2 + 1.0, knots**2 + 1.0)
+    g *= moments.slope
+    g += moments.value
+    return g
