@@ -29,6 +29,7 @@ def needed_kernels(kernels: Sequence[TridiagonalKernel], X: FloatArray) -> IntAr
         Standardized and weighted columns, the outcome first, then treatments.
     """
     values = np.stack([least_criteria(kernel, X) for kernel in kernels])
+    values = values[:, np.isfinite(values).all(axis=0)]
     best = int(values.sum(axis=1).argmin())
     needed = (values[best] - values > _MARGIN).any(axis=1)
     needed[best] = True
@@ -39,7 +40,7 @@ def least_criteria(kernel: TridiagonalKernel, X: FloatArray) -> FloatArray:
     """Return the least criteria of all columns, then that of the first one given the others.
 
     The criterion is twice the negative restricted log-likelihood, as in `tuning` and `mixed`. What
-    is not defined, as other columns are dependent or too many, is 0 under every kernel.
+    is not defined, as the other columns are dependent or too many, is infinite.
     """
     columns, directions = kernel.rotate(X), kernel.diagonal.size
     grid = time_grid(np.maximum(kernel.diagonal, 0.0), _STEP)
@@ -48,7 +49,9 @@ def least_criteria(kernel: TridiagonalKernel, X: FloatArray) -> FloatArray:
         gram, spread = kernel.products(float(time), columns)
         row[:-1] = directions * np.log(np.maximum(np.diag(gram), _TINY)) + spread
         row[-1] = _given_others(gram, directions) + spread
-    return np.where(np.isfinite(curve).all(axis=0), _least(curve), 0.0)
+    least, defined = np.full(curve.shape[1], np.inf), np.isfinite(curve).all(axis=0)
+    least[defined] = _least(curve[:, defined])
+    return least
 
 
 def _given_others(gram: FloatArray, directions: int) -> float:

@@ -126,6 +126,7 @@ def view_rows(
     architecture: Architecture,
     skips: tuple[float, ...],
     inputs: InputMap,
+    *,
     judged: FloatArray | None = None,
 ) -> KernelView:
     """Encode, build the kernel, decompose it: once for every skip weight that is needed.

@@ -153,7 +153,7 @@ class WideNet(SpectralLearner):
         # views of single outputs have equally many spectra
         judged = judged_columns(M, weight) if self._is_mixed and len(inputs) == 1 else None
         return tuple(
-            view_rows(Z, weight, architecture, tried, one.map_, judged)
+            view_rows(Z, weight, architecture, tried, one.map_, judged=judged)
             for one, tried in zip(inputs, skips, strict=True)
         )
 
