@@ -58,7 +58,7 @@ class FullSpectrum:
     def project(self, X: FloatArray) -> Projected:
         """Return the coordinates of columns (n, m)."""
         rest = np.zeros((0, X.shape[1]))
-        return Projected(self.w, self.V.T @ X, rest, self.w.size, self.C.shape[1])
+        return Projected(self.w, (X.T @ self.V).T, rest, self.w.size, self.C.shape[1])
 
     def residual(self, X: ScalarArray, left: ScalarArray) -> ScalarArray:
         """Return `V diag(left) V' X` for columns X (n, m)."""

@@ -57,11 +57,12 @@ def least_criteria(kernel: TridiagonalKernel, X: FloatArray) -> FloatArray:
 def _given_others(gram: FloatArray, directions: int) -> float:
     """Return the criterion of the first column given the others, without that of the kernel."""
     count = directions - (len(gram) - 1)
-    sign, others = np.linalg.slogdet(gram[1:, 1:])
-    sign_all, whole = np.linalg.slogdet(gram)
-    if count <= 0 or sign <= 0 or sign_all <= 0:
+    try:
+        # backwards, so that the first column comes last: its pivot is what the others leave
+        pivots = 2 * np.log(np.diag(np.linalg.cholesky(gram[::-1, ::-1])))
+    except np.linalg.LinAlgError:
         return np.inf
-    return float(count * (whole - others) + others)
+    return float(count * pivots[-1] + pivots[:-1].sum()) if count > 0 else np.inf
 
 
 def _least(curve: FloatArray) -> FloatArray:
