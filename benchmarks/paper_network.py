@@ -52,7 +52,7 @@ def _seconds(work, clock) -> float:
 
 
 def _versus(
-    X, y, selected, training: Training, repeats: int, clock=perf_counter
+    X, y, selected, training: Training, repeats: int, *, clock=perf_counter
 ) -> dict[str, float]:
     """Time the whole fit of ours, and only the training of the network."""
     Z, D = np.delete(X, selected, axis=1), X[:, selected]
@@ -89,7 +89,7 @@ def setting_a(repeats: int = 5, clock=perf_counter) -> dict[str, float]:
         ("60 % of the rows", slice(400), slice(400, None), 1.3 * 1.8),
     ):
         selected = np.flatnonzero(Lasso(penalty).fit(X[chosen], y[chosen]).coef_)
-        figures = _versus(X[kept], y[kept], selected, training, repeats, clock)
+        figures = _versus(X[kept], y[kept], selected, training, repeats, clock=clock)
         found.update({f"{name}: {key}": value for key, value in figures.items()})
     return found
 
