@@ -45,13 +45,15 @@ def train(Z: np.ndarray, M: np.ndarray, training: Training) -> None:
             optimizer.step()
 
 
-def _seconds(work) -> float:
-    start = perf_counter()
+def _seconds(work, clock) -> float:
+    start = clock()
     work()
-    return perf_counter() - start
+    return clock() - start
 
 
-def _versus(X, y, selected, training: Training, repeats: int) -> dict[str, float]:
+def _versus(
+    X, y, selected, training: Training, repeats: int, *, clock=perf_counter
+) -> dict[str, float]:
     """Time the whole fit of ours, and only the training of the network."""
     Z, D = np.delete(X, selected, axis=1), X[:, selected]
     M = np.column_stack([y, D])
@@ -63,7 +65,7 @@ def _versus(X, y, selected, training: Training, repeats: int) -> dict[str, float
         train(Z, M, training)
 
     ours(), theirs()
-    pairs = [(_seconds(ours), _seconds(theirs)) for _ in range(repeats)]
+    pairs = [(_seconds(ours, clock), _seconds(theirs, clock)) for _ in range(repeats)]
     return {
         "ours_seconds": float(np.median([a for a, _ in pairs])),
         "network_seconds": float(np.median([b for _, b in pairs])),
@@ -71,8 +73,11 @@ def _versus(X, y, selected, training: Training, repeats: int) -> dict[str, float
     }
 
 
-def setting_a(repeats: int = 5) -> dict[str, float]:
-    """Table 2 A: one network of width 1000 for 10 epochs, on all rows and on the 60 % kept."""
+def setting_a(repeats: int = 5, clock=perf_counter) -> dict[str, float]:
+    """Table 2 A: one network of width 1000 for 10 epochs, on all rows and on the 60 % kept.
+
+    With one thread for both, `clock=time.process_time` does not count other programs.
+    """
     from sklearn.linear_model import Lasso
 
     data = dn.datasets.make_table2(random_state=0)
@@ -84,7 +89,7 @@ def setting_a(repeats: int = 5) -> dict[str, float]:
         ("60 % of the rows", slice(400), slice(400, None), 1.3 * 1.8),
     ):
         selected = np.flatnonzero(Lasso(penalty).fit(X[chosen], y[chosen]).coef_)
-        figures = _versus(X[kept], y[kept], selected, training, repeats)
+        figures = _versus(X[kept], y[kept], selected, training, repeats, clock=clock)
         found.update({f"{name}: {key}": value for key, value in figures.items()})
     return found
 

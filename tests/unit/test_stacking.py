@@ -176,9 +176,9 @@ def test_members_are_prepared_once_for_all_targets(monkeypatch, second, each):
     counts = {"wide": 0, "tangent": 0}
 
     def counting(name, function):
-        def counted(*arguments):
+        def counted(*arguments, **options):
             counts[name] += 1
-            return function(*arguments)
+            return function(*arguments, **options)
 
         return counted
 

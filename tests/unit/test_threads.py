@@ -54,7 +54,9 @@ def test_several_threads_may_run_tasks_at_once():
 def test_spectra_do_not_depend_on_the_number_of_threads(count, monkeypatch):
     """They are those of one decomposition after the other, up to rounding."""
     rng = np.random.default_rng(0)
-    Z, M = rng.normal(size=(250, 8)), rng.normal(size=(250, 2))
+    Z = rng.normal(size=(250, 8))
+    # one output for each skip weight
+    M = np.column_stack([Z.sum(axis=1), np.abs(Z[:, 0])]) + 0.1 * rng.normal(size=(250, 2))
     monkeypatch.setattr(threads, "SINGLE_THREADS", nullcontext(count))
     net = WideNet(relevance="equal")
     together = net.prepare(Z, M).spectra

@@ -58,7 +58,7 @@ class FullSpectrum:
     def project(self, X: FloatArray) -> Projected:
         """Return the coordinates of columns (n, m)."""
         rest = np.zeros((0, X.shape[1]))
-        return Projected(self.w, self.V.T @ X, rest, self.w.size, self.C.shape[1])
+        return Projected(self.w, (X.T @ self.V).T, rest, self.w.size, self.C.shape[1])
 
     def residual(self, X: ScalarArray, left: ScalarArray) -> ScalarArray:
         """Return `V diag(left) V' X` for columns X (n, m)."""
@@ -148,15 +148,19 @@ def decompose(
     kernel *= root_weight
     kernel *= root_weight[:, None]
     columns = np.ones((n, 1)) if unpenalized is None else unpenalized
-    h, C = _reflections(root_weight[:, None] * columns)
+    h, C = reflections(root_weight[:, None] * columns)
     AC = kernel @ C
     w, V = (_eigen if n <= small else _eigen_in_place)(kernel, h)
-    # eigenvalues that are zero up to rounding
-    w[w < n * np.finfo(np.float64).eps * max(w[-1], np.trace(C.T @ AC))] = 0.0
-    return FullSpectrum(skip, w, V, C, AC)
+    return FullSpectrum(skip, without_rounding(w, C, AC), V, C, AC)
 
 
-def _reflections(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
+def without_rounding(w: FloatArray, C: FloatArray, AC: FloatArray) -> FloatArray:
+    """Return ascending eigenvalues, zero where they are zero up to rounding."""
+    size = max(w[-1], np.trace(C.T @ AC))
+    return np.where(w < len(C) * np.finfo(np.float64).eps * size, 0.0, w)
+
+
+def reflections(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return Householder vectors (c, n), and the orthonormal basis (n, c) of the columns.
 
     With `H_i = I - 2 h_i h_i'`, the complement of the columns is what is left of
@@ -176,7 +180,7 @@ def _reflections(columns: FloatArray) -> tuple[FloatArray, FloatArray]:
     return h, -basis
 
 
-def _rank_two(kernel: FloatArray, h: FloatArray) -> FloatArray:
+def rank_two(kernel: FloatArray, h: FloatArray) -> FloatArray:
     """Return q with `H A H = A - h q' - q h'`."""
     Ah = kernel @ h
     return np.asarray(2.0 * (Ah - (h @ Ah) * h))
@@ -185,7 +189,7 @@ def _rank_two(kernel: FloatArray, h: FloatArray) -> FloatArray:
 def _eigen(kernel: FloatArray, h: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the eigenvalues of the complement of the unpenalized columns, and eigenvectors."""
     for one in h:
-        q = _rank_two(kernel, one)
+        q = rank_two(kernel, one)
         kernel -= np.outer(one, q)
         kernel -= np.outer(q, one)
     c = len(h)
@@ -200,7 +204,7 @@ def _eigen_in_place(kernel: FloatArray, h: FloatArray) -> tuple[FloatArray, Floa
     """Do the same; the eigenvectors take the place of the kernel."""
     c, n = h.shape
     for i, one in enumerate(h):
-        q = _rank_two(kernel, one)
+        q = rank_two(kernel, one)
         # BLAS counts in Fortran order: the upper triangle of the transpose is the lower one here
         dsyr2(-1.0, one, q, a=kernel.T, lower=False, overwrite_a=True)
         if i + 1 < c:  # the next reflection needs both triangles

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class View(Protocol):
-    """Rows as the learner sees them, decomposed once for every skip weight."""
+    """Rows as the learner sees them, decomposed for some skip weights."""
 
     @property
     def spectra(self) -> tuple[Spectrum, ...]:
@@ -302,6 +302,12 @@ class SpectralPrepared:
             self.views[v].expand([fits[i] for i in j]) for v, j in zip(used, outputs, strict=True)
         )
         return Predictor(parts, outputs)
+
+
+def judged_columns(M: FloatArray, weight: FloatArray) -> FloatArray:
+    """Return targets (n, m) standardized, without outliers, and weighted (n,): all positive."""
+    columns = cut_tails(column_moments(M, weight).standardize(M), _FAR)
+    return np.sqrt(weight)[:, None] * column_moments(columns, weight).standardize(columns)
 
 
 def _require_partition(folds: Folds, n: int) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 from debinet.data.free_memory import require_decompositions, row_chunks
 from debinet.learners.spectral.full import FullSpectrum, decompose
 from debinet.learners.spectral.heldout import Outside
+from debinet.learners.spectral.kernel_choice import needed_kernels
 from debinet.learners.spectral.prepared import OutputFit
 from debinet.learners.spectral.spectrum import SMALL
-from debinet.learners.threads import run_together
+from debinet.learners.spectral.tridiagonal import reduce_kernel
+from debinet.learners.threads import SINGLE_THREADS, run_together
 from debinet.learners.wide.input_map import InputMap
 from debinet.learners.wide.kernels import Architecture, kernel_matrices, kernel_matrix
 from debinet.protocols import FloatArray
@@ -69,7 +71,7 @@ class KernelView:
     root_weight : FloatArray of shape (n,)
         Square roots of their weights.
     spectra : tuple of FullSpectrum
-        One per skip weight.
+        One per skip weight that some output needs.
     """
 
     architecture: Architecture
@@ -103,8 +105,8 @@ class KernelView:
         inputs = self.encoded[:, : self.inputs.width + 1]
         skips = np.array([fit.spectrum.skip for fit in fits])
         linear = np.zeros((inputs.shape[1], len(fits)))
-        if skips.any():
-            linear = skips * (inputs.T @ dual)
+        if skips.any():  # the few columns first: twice as fast as `inputs.T @ dual`
+            linear = skips * (dual.T @ inputs).T
         length = np.linalg.norm(self.root_weight)
         linear[-1] = [
             fit.mean - float(fit.spectrum.AC[:, 0] @ a[:, j]) / length for j, fit in enumerate(fits)
@@ -124,8 +126,10 @@ def view_rows(
     architecture: Architecture,
     skips: tuple[float, ...],
     inputs: InputMap,
+    *,
+    judged: FloatArray | None = None,
 ) -> KernelView:
-    """Encode, build the kernel, decompose it: once for every skip weight.
+    """Encode, build the kernel, decompose it: once for every skip weight that is needed.
 
     Parameters
     ----------
@@ -136,14 +140,31 @@ def view_rows(
     skips : tuple of float
         Weights of the linear part to prepare for.
     inputs : InputMap
+    judged : FloatArray of shape (n, m), optional
+        Standardized and weighted targets, by whose restricted likelihood skip weights may be left
+        out; the outcome first.
     """
     encoded, root = inputs.encode(Z), np.sqrt(weight)
     kernels = kernel_matrices(encoded, encoded, architecture, skips, inputs.added)
+    together = len(skips) > 1 and _TINY < len(Z) <= SMALL
+    if together and judged is not None:
+        spectra = _decompose_needed(kernels, root, skips, judged)
+    else:
+        pairs = zip(kernels, skips, strict=True)
+        tasks = [partial(decompose, kernel, root, skip) for kernel, skip in pairs]
+        spectra = run_together(tasks) if together else [task() for task in tasks]
+    return KernelView(architecture, inputs, encoded, root, tuple(spectra))
+
+
+def _decompose_needed(
+    kernels: list[FloatArray], root: FloatArray, skips: tuple[float, ...], judged: FloatArray
+) -> list[FullSpectrum]:
+    """Decompose the kernels that some target needs."""
     pairs = zip(kernels, skips, strict=True)
-    tasks = [partial(decompose, kernel, root, skip) for kernel, skip in pairs]
-    together = len(tasks) > 1 and _TINY < len(Z) <= SMALL
-    spectra = tuple(run_together(tasks) if together else [task() for task in tasks])
-    return KernelView(architecture, inputs, encoded, root, spectra)
+    reduced = run_together([partial(reduce_kernel, kernel, root, skip) for kernel, skip in pairs])
+    with SINGLE_THREADS:
+        needed = needed_kernels(reduced, judged)
+    return run_together([reduced[k].decompose for k in needed])
 
 
 def bytes_needed(n: int, decompositions: int) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from debinet.data.options import one_of
 from debinet.learners.spectral.learner import SpectralLearner
-from debinet.learners.spectral.prepared import SpectralFit
+from debinet.learners.spectral.prepared import SpectralFit, judged_columns
 from debinet.learners.spectral.spectrum import FILTERS, SpectralFilter
 from debinet.learners.spectral.tuning import CRITERIA
 from debinet.learners.wide.kernels import Architecture
@@ -44,7 +44,8 @@ class WideNet(SpectralLearner):
     skip : float or "auto"
         Weight s of a linear skip connection; `"auto"` learns it with the relevance of the
         features if `activation="erf"`, and otherwise chooses 0 or 10 for each output by the
-        criterion of `tune`, at the price of two eigendecompositions.
+        criterion of `tune`. With 200 to 1,500 rows, one of them serves all outputs if no restricted
+        likelihood is clearly greater with the other (docs/decisions/0029).
     train : {"all", "first"}
         Which layers are trained; `"first"` is the paper's setting.
     tune : {"reml", "gcv", "loo"}
@@ -133,7 +134,7 @@ class WideNet(SpectralLearner):
     @property
     def is_smooth(self) -> bool:
         """Whether the mixed model can tell noise from the network's functions."""
-        return self.activation == "erf" and self.tune == "reml" and self.filter == "ridge"
+        return self.activation == "erf" and self._is_mixed
 
     def check_options(self) -> None:
         """Check all options before anything is decomposed."""
@@ -149,15 +150,21 @@ class WideNet(SpectralLearner):
         inputs = network_inputs(Z, M, weight, architecture, self._relevance())
         skips = [self.skip_weights(one.skip) for one in inputs]
         require_memory(len(Z), sum(map(len, skips)))
+        # views of single outputs have equally many spectra
+        judged = judged_columns(M, weight) if self._is_mixed and len(inputs) == 1 else None
         return tuple(
-            view_rows(Z, weight, architecture, tried, one.map_)
+            view_rows(Z, weight, architecture, tried, one.map_, judged=judged)
             for one, tried in zip(inputs, skips, strict=True)
         )
 
+    @property
+    def _is_mixed(self) -> bool:
+        """Whether penalties are chosen by the likelihood of a mixed model."""
+        return self.tune == "reml" and self.filter == "ridge"
+
     def _relevance(self) -> str:
         """Return how weights are found: "auto" learns them by the criterion of the penalties."""
-        able = self.tune == "reml" and self.filter == "ridge"
-        return self.relevance if able or self.relevance != "auto" else "equal"
+        return self.relevance if self._is_mixed or self.relevance != "auto" else "equal"
 
     def diagnostics(self) -> Diagnostics:
         """Return the stopping path, the noise and the relevance of a fit."""
