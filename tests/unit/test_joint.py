@@ -45,7 +45,7 @@ class Problem:
         return make_joint(self.spectrum, self.spectrum.project(self.X))
 
     def smoothers(self):
-        """`S_D`, at the penalties that the contrasts imply, and what they leave of the treatments."""
+        """`S_D` of each treatment, at the penalties that the contrasts imply."""
         P = np.eye(N) - np.outer(self.u, self.u)
         A, top = P @ self.A @ P, int(self.spectrum.w.argmax())
         share = self.contrasts.share[top]
@@ -121,7 +121,7 @@ def test_equals_dense_matrices(kind, weighted):
 
 @every_problem
 def test_what_is_not_known_of_the_conditional_means(kind, weighted):
-    """By the best linear prediction of rho from dense matrices, and REML noise of the treatments."""
+    """By the best linear prediction of rho from dense matrices, and REML noise of D."""
     made = Problem(kind, weighted)
     time, ratio = 2.0, 0.7
     contrasts = made.contrasts

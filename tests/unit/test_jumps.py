@@ -24,16 +24,9 @@ def test_columns_are_standardized_indicators():
     np.testing.assert_allclose(jumps(Z).std(axis=0), 1.0)
 
 
-def test_jumps_are_found_and_noise_is_not():
-    """Bonferroni at 1 %: more than 4 of 60 false alarms less than once in 500."""
+def test_jumps_are_found_next_to_what_a_smooth_network_leaves_of_them():
     rng = np.random.default_rng(0)
-    alarms = 0
-    for _ in range(60):
-        Z, noise = rng.normal(size=(500, 5)), rng.normal(size=(500, 2))
-        Z[:, 4] = Z[:, 4] > 0
-        alarms += find_jump(Z, noise * (1 + Z[:, 4:]), np.ones(500)) is not None
-    assert alarms <= 4
-    # what a smooth network leaves of a jump: nothing far from it
+    Z, noise = rng.normal(size=(500, 5)), rng.normal(size=(500, 2))
     near = np.abs(Z[:, 1] - 0.3)
     noise[:, 0] += 2.5 * np.sign(Z[:, 1] - 0.3) * np.exp(-10 * near)
     feature, threshold = find_jump(Z, noise, np.ones(500))
@@ -73,12 +66,18 @@ def test_thresholds_are_placed_by_all_rows_and_the_network_predicts_the_jump():
 
 
 def test_smooth_functions_have_no_jumps():
-    rng = np.random.default_rng(4)
-    Z = rng.normal(size=(1500, 3))
-    M = (np.sin(Z[:, 0]) + Z[:, 1] + 0.5 * rng.normal(size=1500))[:, None]
-    rows = SampledRows(Z, M / M.std(), np.ones(1500), SMOOTH)
-    fit = rows.fit(network(Z))
-    assert add_jumps(rows, fit, rows) is fit
+    """About one of 30 has a jump that the likelihood keeps; of 40, more than 5 in one of 500."""
+    kept = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        Z = rng.normal(size=(500, 5))
+        Z[:, 4] = Z[:, 4] > 0
+        f = (np.sin(Z[:, 0]) + Z[:, 1] ** 2 / 2)[:, None]
+        M = f + rng.normal(size=(500, 2)) * (1 + Z[:, 4:] / 2)
+        rows = SampledRows(Z, (M - M.mean(axis=0)) / M.std(axis=0), np.ones(500), SMOOTH)
+        fit = rows.fit(network(Z))
+        kept += add_jumps(rows, fit, rows) is not fit
+    assert kept <= 5
 
 
 def test_relevance_of_a_jump_is_that_of_its_feature():
