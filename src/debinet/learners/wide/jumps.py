@@ -98,7 +98,7 @@ def find_jump(
     -------
     tuple of int and float, or None
         By tests of the difference of two neighbouring windows, of all features, thresholds, widths
-        and parts of the rows, robust to heteroskedasticity; None if all of them are likely by chance.
+        and parts of the rows, robust to heteroskedasticity; None if all are likely by chance.
     """
     r = root_weight[:, None] * residual
     rough = [j for j, column in enumerate(Z.T) if np.unique(column).size >= _FEWEST_VALUES]
