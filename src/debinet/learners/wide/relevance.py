@@ -40,8 +40,8 @@ _RECTIFIED = Schedule(
 )
 # Rows that the scales of smooth networks are learned from.
 ROWS = 500
-# Landmarks of a search, and again where functions need more than this share of the first ones.
-_LANDMARKS, _FULL = (100, 250), 0.4
+# Landmarks of a search, which goes on with more of them if functions need more than this share.
+_LANDMARKS, _FULL = (60, 150, 250), 0.4
 # Knots that are enough to tell which features may have functions.
 _ROUGH_KNOTS = 6
 # Features of smaller scales hardly matter.
@@ -163,13 +163,13 @@ def _search(problem: ScaleProblem, starts: list[FloatArray], plan: Schedule) -> 
 def _search_on_landmarks(
     problem: ScaleProblem, starts: list[FloatArray], plan: Schedule
 ) -> ScalePoint:
-    """Search on few landmarks, and again on more if the functions need most of them."""
+    """Search on few landmarks, and go on with more if the functions need many of them."""
     for count in _LANDMARKS:
         found = _search(problem.on_landmarks(count), starts, plan)
         assert isinstance(found, LandmarkPoint)
         if found.dof < _FULL * count:
             break
-        starts = [*starts, found.theta]
+        starts = [found.theta]
     return found
 
 
