@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from threading import Lock
 from types import TracebackType
@@ -12,6 +13,8 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
+# Up to so many rows a second thread gains little, and loses much if its core is not idle.
+FEW_ROWS = 1500
 
 
 class SingleThreads:
@@ -56,6 +59,11 @@ class SingleThreads:
 
 # The limit belongs to the process, and so does who asked for it.
 SINGLE_THREADS = SingleThreads()
+
+
+def threads_for(rows: int) -> AbstractContextManager[Any]:
+    """Return a context for closed forms of so many rows: one thread if the matrices are small."""
+    return SINGLE_THREADS if rows <= FEW_ROWS else nullcontext()
 
 
 def run_together(tasks: Sequence[Callable[[], T]]) -> list[T]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from debinet.learners.adapter import guarded
 from debinet.learners.crossfitting import CrossFitter, has_closed_form, make_cross_fitter
 from debinet.learners.mean import MeanLearner
 from debinet.learners.named import resolve_learner
+from debinet.learners.threads import threads_for
 from debinet.models.estimation import Estimation, Fitted, Options
 from debinet.models.gather_trust_evidence import gather
 from debinet.models.partialling import Repetition, count_fits, partial_out, require_folds
@@ -130,7 +132,8 @@ def _repeat(
     parts = []
     fits = count_fits(learner, repetitions, options.method)
     units = (fits, "fit") if fits else (len(repetitions), "repetition")
-    with options.progress.count(type(learner).__name__, *units) as counter:
+    threads = threads_for(data.n) if has_closed_form(learner) else nullcontext()
+    with options.progress.count(type(learner).__name__, *units) as counter, threads:
         for k, folds in enumerate(repetitions):
             fitter = make_cross_fitter(
                 learner,

@@ -13,8 +13,9 @@ from debinet.learners.wide.landmark_fit import LandmarkFit, SampledRows
 # With fewer rows windows have too few of them.
 FEWEST_ROWS = 400
 _MOST = 8
-# Scales of a new input that are tried, and what twice the log-likelihood must gain.
-_SCALES = (0.3, 1.0, 3.0)
+# Scales of a new input that are tried: the others only if the likelihood gains by the first. And
+# what twice the log-likelihood must gain.
+_SCALE, _OTHER_SCALES = 1.0, (0.3, 3.0)
 _PRICE = 10.0
 # Share of the rows on each side of a threshold among which a better one is looked for.
 _NEAR = 0.01
@@ -37,8 +38,10 @@ def add_jumps(rows: SampledRows, fit: LandmarkFit, every: SampledRows) -> Landma
         if where is None:
             break
         jumps = add_jump(best.network.map_.jumps, *where, rows.Z)
-        tried = [rows.fit(_with_jump(best.network, jumps, scale)) for scale in _SCALES]
-        found = min(tried, key=lambda one: one.value)
+        found = rows.fit(_with_jump(best.network, jumps, _SCALE))
+        if found.value < best.value:
+            others = [rows.fit(_with_jump(best.network, jumps, scale)) for scale in _OTHER_SCALES]
+            found = min(found, *others, key=lambda one: one.value)
         if found.value >= best.value - _PRICE:
             break
         best = found

@@ -9,6 +9,7 @@ import numpy as np
 
 from debinet.learners.inputs import Moments, column_moments
 from debinet.learners.tails import cut_tails
+from debinet.learners.threads import SINGLE_THREADS
 from debinet.learners.wide.input_map import InputMap, NetworkInputs
 from debinet.learners.wide.jump_search import add_jumps
 from debinet.learners.wide.kernel_gradient import has_gradient
@@ -65,7 +66,8 @@ def network_inputs(
         return (NetworkInputs(InputMap(moments)),)
     M = column_moments(M, weight).standardize(M)
     parts = M.T[:, :, None] if relevance == "per-output" else [M]
-    return tuple(_learn_inputs(Z, part, weight, architecture, moments) for part in parts)
+    with SINGLE_THREADS:  # all matrices of a search are small
+        return tuple(_learn_inputs(Z, part, weight, architecture, moments) for part in parts)
 
 
 def _learn_inputs(

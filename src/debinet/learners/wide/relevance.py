@@ -41,7 +41,7 @@ _RECTIFIED = Schedule(
 # Rows that the scales of smooth networks are learned from.
 ROWS = 500
 # Landmarks of a search, which goes on with more of them if functions need more than this share.
-_LANDMARKS, _FULL = (60, 150, 250), 0.4
+_LANDMARKS, _FULL = (100, 250), 0.4
 # Knots that are enough to tell which features may have functions.
 _ROUGH_KNOTS = 6
 # Features of smaller scales hardly matter.

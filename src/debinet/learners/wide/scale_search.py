@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from debinet.learners.threads import SINGLE_THREADS
 from debinet.learners.wide.likelihood import evaluate
 from debinet.learners.wide.missed_feature import missed_feature
 from debinet.learners.wide.missed_pair import missed_pair
@@ -95,16 +94,15 @@ def descend(
     # values are of the order of m n log(n); scipy takes tolerances as shares of them
     enough = plan.enough / (problem.M.size * np.log(len(problem.M)))
     highest = np.where(np.arange(theta.size) < problem.n_scales, plan.highest, _BOUND)
-    with SINGLE_THREADS:
-        minimize(
-            objective,
-            theta,
-            jac=True,
-            method="L-BFGS-B",
-            callback=judge,
-            bounds=[(-_BOUND, high) for high in highest],
-            options={"maxiter": steps, "maxfun": steps + 5, "ftol": enough},
-        )
+    minimize(
+        objective,
+        theta,
+        jac=True,
+        method="L-BFGS-B",
+        callback=judge,
+        bounds=[(-_BOUND, high) for high in highest],
+        options={"maxiter": steps, "maxfun": steps + 5, "ftol": enough},
+    )
     return best[0]
 
 
