@@ -13,7 +13,7 @@ from command_line import debinet, run
 import debinet as dn
 from debinet.exceptions import DataNotFoundError, OptionError
 from debinet.experiments.dashboard import peers
-from debinet.experiments.dashboard.alarms import alarms_line, count_alarms
+from debinet.experiments.dashboard.alarms import alarms_line, alarms_table, count_alarms
 from debinet.experiments.dashboard.designs import DESIGNS, SIZES, draw_table2
 from debinet.experiments.dashboard.losses import find_losses
 from debinet.experiments.dashboard.methods import DEFAULT, METHODS
@@ -276,6 +276,20 @@ def test_alarms_are_counted_on_the_designs_held_aside():
     assert "fits called ok (3) cover 0.67 ±" in line
     assert "of fits that miss by more than three standard errors (2), 0.50 are not ok" in line
     assert "of fits that miss by less than two standard errors (3), 0.33 are not ok" in line
+
+
+def test_alarms_of_every_method_that_has_verdicts():
+    oblique = "oblique, n = 100"
+    records = [
+        record(DEFAULT, 0, 1.2, trust=0.0, design=oblique),
+        record("splines", 0, 3.0, trust=0.0, design=oblique),
+        record("splines", 1, 3.0, trust=1.0, design=oblique),
+        record("splines", 0, 3.0, trust=0.0),  # for tuning
+        record("least-squares", 0, 3.0, design=oblique),
+    ]
+    _, _, *rows = table_cells(alarms_table(tabulate_runs(records), "held aside"))
+    assert [row[0] for row in rows] == [DEFAULT, "splines"]
+    assert rows[1][3:] == ["2", "0.50", "0", ""]
 
 
 def test_alarms_without_misses_or_runs():

@@ -1,4 +1,4 @@
-"""Whether `trust()` notices the fits of our default that are far off, and only those."""
+"""Whether `trust()` notices fits that are far off, and only those."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pandas as pd
 from debinet.experiments.dashboard.designs import DESIGNS, Use
 from debinet.experiments.dashboard.estimates import VERDICTS
 from debinet.experiments.dashboard.formats import number, with_error
-from debinet.experiments.dashboard.methods import DEFAULT
+from debinet.experiments.dashboard.methods import DEFAULT, METHODS
 from debinet.experiments.dashboard.summary import share
+from debinet.report.comparison import markdown
 
 FAR, NEAR = 3.0, 2.0  # standard errors
 _OK = VERDICTS[0]
@@ -42,17 +43,18 @@ class Alarms:
     false: float
 
 
-def count_alarms(runs: pd.DataFrame, use: Use) -> Alarms:
-    """Count the fits of our default on the designs of one use.
+def count_alarms(runs: pd.DataFrame, use: Use, method: str = DEFAULT) -> Alarms:
+    """Count the fits of a method on the designs of one use.
 
     Parameters
     ----------
     runs : DataFrame
         As `tabulate_runs` returns it.
     use : "tuning", "held aside" or "neither"
+    method : str
     """
     wanted = runs["design"].map(lambda design: DESIGNS[design].use) == use
-    ours = (runs["method"] == DEFAULT) & (runs["verdict"] != "")
+    ours = (runs["method"] == method) & (runs["verdict"] != "")
     fits = runs[wanted & ours & runs["failure"].isna()]
     called_ok = fits["verdict"] == _OK
     far, near = fits["miss"] > FAR, fits["miss"] < NEAR
@@ -77,6 +79,27 @@ def alarms_line(alarms: Alarms, which: str) -> str:
         _clause(alarms.false, alarms.near, "less than two"),
     ]
     return f"On {which}, " + "; ".join(parts) + "."
+
+
+def alarms_table(runs: pd.DataFrame, use: Use) -> str:
+    """Return a row for every method that has verdicts on the designs of one use."""
+    judged = set(runs.loc[runs["verdict"] != "", "method"])
+    found = {m: count_alarms(runs, use, m) for m in METHODS if m in judged}
+    rows = [
+        [
+            method,
+            str(one.ok),
+            with_error(one.coverage, one.coverage_se),
+            str(one.far),
+            number(one.caught),
+            str(one.near),
+            number(one.false),
+        ]
+        for method, one in found.items()
+        if one.ok + one.far + one.near
+    ]
+    head = ["method", "ok", "their coverage", "miss by > 3", "not ok", "miss by < 2", "not ok "]
+    return markdown(head, rows)
 
 
 def _share_not_ok(called_ok: pd.Series) -> float:
