@@ -21,7 +21,7 @@ from debinet.inference.penalty_path import solve_along
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.rough_bias import rough_bias
 from debinet.inference.trust import Trust, assess_trust
-from debinet.inference.trust_check import Check, graded, number
+from debinet.inference.trust_check import Check, graded, number, percent
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.inference.trust_limits import LIMITS
 from debinet.learners.crossfitting import make_cross_fitter
@@ -690,3 +690,8 @@ def test_rough_bias_is_the_sum_over_pairs_of_rows():
         drawn = np.einsum("ri,ik,rk->r", signs[0] * A[:, j], same, signs[1] * e, optimize=True)
         # the formula also allows for signs that go together, which are independent here
         assert drawn.std() == pytest.approx(found.noise[j, 0], rel=0.1)
+
+
+def test_shares_are_printed_in_plain_numbers():
+    printed = [percent(share) for share in (1.0, 0.993, 0.0951, 0.00123)]
+    assert printed == ["100 %", "99 %", "9.5 %", "0.12 %"]

@@ -62,6 +62,12 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.3g}"
 
 
+def percent(share: float) -> str:
+    """Return a share in percent: two digits, or whole numbers from 10 on."""
+    value = 100 * share
+    return f"{value:.0f} %" if abs(value) >= 10 else f"{value:.2g} %"
+
+
 def shared_limit(z: float, count: int) -> float:
     """Return the limit of a standard normal for `count` comparisons (Bonferroni).
 

@@ -10,7 +10,15 @@ from scipy import stats
 from debinet.inference.outliers import RowShares, row_shares
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.summary_lines import selection_line
-from debinet.inference.trust_check import Check, graded, number, shared_limit, unknown, worst
+from debinet.inference.trust_check import (
+    Check,
+    graded,
+    number,
+    percent,
+    shared_limit,
+    unknown,
+    worst,
+)
 from debinet.inference.trust_evidence import TrustEvidence
 from debinet.inference.trust_limits import TrustLimits
 
@@ -151,7 +159,7 @@ def selection(result: Inference, evidence: TrustEvidence | None, limits: TrustLi
 def leverage(result: Inference, evidence: TrustEvidence | None, limits: TrustLimits) -> Check:  # noqa: ARG001
     """Look for single rows on which a coefficient depends."""
     row, j, share = result.regressions[0].largest_row()
-    finding = f"row {row} has {100 * share:.2g} % of the weight in {result.names[j]}"
+    finding = f"row {row} has {percent(share)} of the weight in {result.names[j]}"
     advice = f"inspect row {row}, and compare with a fit without it"
     return graded("leverage", share, limits.leverage, finding, advice)
 
@@ -168,8 +176,8 @@ def outliers(result: Inference, evidence: object, limits: TrustLimits) -> Check:
     of_residuals = (max(limits.residual_share[0], usual), max(limits.residual_share[1], usual))
     of_variance = (max(limits.variance_share[0], usual), max(limits.variance_share[1], usual))
     finding = (
-        f"row {found.rows[0]} has {100 * found.residual[0]:.2g} % of the residual variance; row "
-        f"{found.row} has {100 * found.variance:.2g} % of the variance of "
+        f"row {found.rows[0]} has {percent(found.residual[0])} of the residual variance; row "
+        f"{found.row} has {percent(found.variance)} of the variance of "
         f"{result.names[found.coefficient]}"
     )
     return worst(
@@ -181,7 +189,7 @@ def outliers(result: Inference, evidence: object, limits: TrustLimits) -> Check:
 def _inspect(found: RowShares) -> str:
     """Return advice that names the rows with more than a twentieth of the residual variance."""
     large = [
-        f"{row} ({100 * share:.2g} %)"
+        f"{row} ({percent(share)})"
         for row, share in zip(found.rows, found.residual, strict=True)
         if share > 0.05
     ] or [str(found.row)]
@@ -193,7 +201,8 @@ def _inspect(found: RowShares) -> str:
 
 def crowding(result: Inference, evidence: TrustEvidence | None, limits: TrustLimits) -> Check:  # noqa: ARG001
     """Compare the number of coefficients with that of rows."""
-    share = len(result.names) / result.n
-    finding = f"{len(result.names)} coefficients from {result.n} rows"
+    q = len(result.names)
+    share = q / result.n
+    finding = f"{q} coefficient{'s' * (q != 1)} from {result.n} rows"
     advice = "if much of f cannot be learned, intervals cover less often than their level"
     return graded("coefficients per row", share, limits.crowding, finding, advice)

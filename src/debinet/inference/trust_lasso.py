@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from debinet.inference.regression import ResidualRegression
-from debinet.inference.trust_check import Check, graded, number, unknown
+from debinet.inference.trust_check import Check, graded, number, percent, unknown
 from debinet.inference.trust_evidence import LassoEvidence
 from debinet.inference.trust_limits import TrustLimits
 
@@ -57,7 +57,7 @@ def nodewise(result: Inference, evidence: LassoEvidence | None, limits: TrustLim
     if evidence is None:
         return unknown(name)
     j = int(np.argmin(evidence.left))
-    finding = f"least is left of {result.names[j]}: {100 * evidence.left[j]:.2g} % of its variance"
+    finding = f"least is left of {result.names[j]}: {percent(evidence.left[j])} of its variance"
     if evidence.unsolved:
         finding += f"; {evidence.unsolved} did not converge"
         return Check(name, "look", finding, "use a larger nodewise penalty")
@@ -88,6 +88,6 @@ def lasso_leverage(result: Inference, evidence: LassoEvidence | None, limits: Tr
     share = weight / weight.sum(axis=0)
     row, j = np.unravel_index(int(np.argmax(share)), share.shape)
     value = float(share[row, j])
-    finding = f"row {row} has {100 * value:.2g} % of the weight in {result.names[int(j)]}"
+    finding = f"row {row} has {percent(value)} of the weight in {result.names[int(j)]}"
     advice = f"inspect row {row}, and compare with a fit without it"
     return graded("leverage", value, limits.leverage, finding, advice)

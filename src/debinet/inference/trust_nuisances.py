@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from debinet.inference.overlap import Overlap
-from debinet.inference.trust_check import Check, graded, number, unknown, worst
+from debinet.inference.trust_check import Check, graded, number, percent, unknown, worst
 from debinet.inference.trust_evidence import TrustEvidence
 from debinet.inference.trust_limits import TrustLimits
 
@@ -72,7 +72,7 @@ def variance_left(result: Inference, evidence: TrustEvidence | None, limits: Tru
         return unknown(name)
     left = (evidence.heldout / evidence.total)[1:]
     j = int(np.argmin(left))
-    finding = f"least for {result.names[j]}: {100 * left[j]:.2g} %"
+    finding = f"least for {result.names[j]}: {percent(left[j])}"
     advice = (
         f"{result.names[j]} is nearly a function of the controls: its coefficient depends on how "
         "exactly that function is learned"
@@ -93,11 +93,10 @@ def overlap(result: Inference, evidence: TrustEvidence | None, limits: TrustLimi
 
 def _overlap_of(name: str, result: Inference, one: Overlap, limits: TrustLimits) -> Check:
     treatment, rows = result.names[one.column], one.counts.sum(axis=1)
-    extreme = 100 * one.share_extreme
     finding = (
         f"{treatment}: {number(rows[1])} rows of 1 and {number(rows[0])} of 0; predictions beyond "
-        f"0.01 or 0.99 for {extreme:.2g} % of the rows, beyond the range of the other arm for "
-        f"{number(float(one.unmatched.sum()))}; the coefficient rests on "
+        f"0.01 or 0.99 for {percent(one.share_extreme)} of the rows, beyond the range of the other "
+        f"arm for {number(float(one.unmatched.sum()))}; the coefficient rests on "
         f"{number(one.effective)} rows"
     )
     advice = (
