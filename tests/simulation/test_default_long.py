@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from joblib import Parallel, delayed
-from scipy import stats
 
 import debinet as dn
 from debinet.experiments.dashboard.designs import DESIGNS
@@ -89,25 +88,20 @@ def test_no_cliff_in_n(design, n):
 
 @pytest.mark.sim
 def test_the_verdict_is_calibrated():
-    """On designs that no threshold was set on: "ok" covers, and few sound fits are not "ok".
-
-    A design whose intervals cover 0.93 is below the limit of its own in one of 1,000 series.
-    """
+    """On designs that no threshold was set on: "ok" covers, and large misses are not "ok"."""
     series = {design: run(design, 500, 100, first=1000) for design in HELD_ASIDE}
-    called_ok = np.concatenate([one.covered[one.ok].mean(axis=1) for one in series.values()])
-    assert called_ok.mean() >= 0.93
     for design, one in series.items():
-        count = int(one.ok.sum())
-        least = stats.binom.ppf(0.001, count, 0.93) / count
-        assert one.covered[one.ok].mean() >= least, design
+        assert one.covered[one.ok].mean() >= 0.93, design
+    large = np.concatenate([one.ok[(np.abs(one.z) > 3).any(axis=1)] for one in series.values()])
     sound = np.concatenate([one.ok[one.covered.all(axis=1)] for one in series.values()])
+    assert large.size == 0 or large.mean() <= 0.2
     assert 1 - sound.mean() <= 0.15
 
 
 @pytest.mark.sim
 @pytest.mark.parametrize("learner", ["spline", "boosting"])
 def test_biased_learners_are_noticed(learner):
-    """The default rarely misses by three standard errors but by chance, so others tell."""
+    """Misses of the default are few, and some are due to chance: biased learners have many."""
     series = [run(design, 500, 10, first=1000, learner=learner) for design in HELD_ASIDE]
     large = np.concatenate([one.ok[(np.abs(one.z) > 3).any(axis=1)] for one in series])
     assert large.size >= 20

@@ -5,7 +5,7 @@ import pytest
 
 import debinet as dn
 from debinet.learners.inputs import column_moments
-from debinet.learners.wide.kernels import Architecture, kernel_matrix
+from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.likelihood import evaluate
 from debinet.learners.wide.relevance import learn_relevance
 from debinet.learners.wide.rotation import rotate_inputs
@@ -37,12 +37,11 @@ def test_functions_of_single_features_are_left_to_smooths(seed):
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(400, 5))
     M = np.column_stack([np.sin(2 * Z[:, 0]) + np.abs(Z[:, 1]), np.sin(2 * Z[:, 2])])
-    found = learn(Z, M + 0.5 * rng.normal(size=M.shape))
-    weight = dict(zip(found.smooths.features.tolist(), found.smooths.weights, strict=True))
-    assert max(weight.get(j, 0.0) for j in (3, 4)) < 0.1 * min(weight[j] for j in range(3))
-    X = np.column_stack([Z @ found.matrix / np.sqrt(5), np.ones(400)])
-    K = kernel_matrix(X, X, SMOOTH, 0.0)
-    assert found.smooths(Z).var(axis=0).sum() > 10 * (np.trace(K) - K.mean() * 400) / 400
+    smooths = learn(Z, M + 0.5 * rng.normal(size=M.shape)).smooths
+    weight = dict(zip(smooths.features.tolist(), smooths.weights, strict=True))
+    # the network's own kernel is about 1
+    assert min(weight[j] for j in range(3)) > 1
+    assert max(weight.get(j, 0.0) for j in (3, 4)) < 0.1
 
 
 @pytest.mark.parametrize("seed", range(6))
