@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController
 
+import debinet as dn
 from debinet.learners import threads
-from debinet.learners.threads import SingleThreads, run_together
+from debinet.learners.threads import SINGLE_THREADS, SingleThreads, run_together
 from debinet.learners.wide import WideNet, view
+from debinet.models import estimate
 
 
 def numpy_threads():
@@ -66,3 +68,21 @@ def test_spectra_do_not_depend_on_the_number_of_threads(count, monkeypatch):
         left, right = (np.abs(s.project(M).T) for s in (one, other))
         np.testing.assert_allclose(left, right, atol=1e-8)
         assert one.skip == other.skip
+
+
+def test_small_fits_use_one_thread(monkeypatch):
+    """Not those of more rows, nor of learners that are refitted."""
+    seen, real = [], estimate.partial_out
+
+    def watched(*arguments, **options):
+        seen.append(SINGLE_THREADS._inside > 0)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(estimate, "partial_out", watched)
+    X, y, _ = dn.datasets.make_sparse_linear(150, random_state=0)
+    for learner in ("wide", "linear"):
+        dn.PartiallyLinear([0], learner, random_state=0).fit(X.to_numpy(), y)
+    monkeypatch.setattr(threads, "FEW_ROWS", 100)
+    dn.PartiallyLinear([0], random_state=0).fit(X.to_numpy(), y)
+    assert seen == [True, False, False]
+    assert SINGLE_THREADS._inside == 0
