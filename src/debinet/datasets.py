@@ -20,6 +20,7 @@ from debinet.data.designs import (
 )
 from debinet.data.field_designs import make_credit, make_ecology, make_energy, make_schools
 from debinet.data.rule_designs import make_brackets, make_clock, make_kinks, make_seasons
+from debinet.data.service_designs import make_hospitals, make_transport
 from debinet.data.shared_designs import (
     make_friedman,
     make_multi,
@@ -53,6 +54,7 @@ __all__ = [
     "make_enrolment",
     "make_friedman",
     "make_heavy_tails",
+    "make_hospitals",
     "make_housing",
     "make_kinks",
     "make_labour",
@@ -72,5 +74,6 @@ __all__ = [
     "make_table1",
     "make_table2",
     "make_table4",
+    "make_transport",
     "make_waves",
 ]

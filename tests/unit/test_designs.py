@@ -39,6 +39,8 @@ from debinet.data.simulated import Simulated
         (dn.datasets.make_energy, 2),
         (dn.datasets.make_credit, 1),
         (dn.datasets.make_ecology, 2),
+        (dn.datasets.make_hospitals, 1),
+        (dn.datasets.make_transport, 2),
     ],
 )
 def test_designs_are_seeded_and_named(make, q):
@@ -201,6 +203,19 @@ def ecology(z):
     return [a + k / 2, b - k / 2], a + b + k, 1
 
 
+def hospitals(z):
+    a, w = np.maximum(z[1] - 65, 0) / 10, z[3] >= 5
+    k = 1 - 1.5 * z[5] - 0.5 * z[6] + 0.5 * z[7] - z[8]
+    s, two = k * (z[2] - 3) / 3**0.5, (np.log(z[4]) / 0.5) ** 2 / 2
+    return [0.8 * a - w + 0.7 * s + two / 2], a + w / 2 + s + two, 1
+
+
+def transport(z):
+    r = np.exp(-(((z[3] - 8) / 1.5) ** 2)) + np.exp(-(((z[3] - 17.5) / 2) ** 2))
+    c, k = np.exp(-3 * ((z[1] - 0.3) ** 2 + (z[2] + 0.2) ** 2)), (z[5] == 0) * r
+    return [2 * r + c + np.log(z[4]) / 2, 3 * c - k], 1.5 * r + 3 * c + np.log(z[4]) + k, 1
+
+
 @pytest.mark.parametrize(
     "equations",
     [
@@ -226,6 +241,8 @@ def ecology(z):
         energy,
         credit,
         ecology,
+        hospitals,
+        transport,
     ],
 )
 def test_designs_follow_their_equations(equations):
@@ -252,7 +269,10 @@ def test_designs_follow_their_equations(equations):
 
 @pytest.mark.parametrize(
     "name",
-    ["labour", "clinic", "housing", "marketing", "schools", "energy", "credit", "ecology"],
+    [
+        *("labour", "clinic", "housing", "marketing", "schools", "energy", "credit", "ecology"),
+        *("hospitals", "transport"),
+    ],
 )
 def test_applied_designs_are_confounded_and_leave_noise_in_the_treatments(name):
     """E(D|Z) explains 0.3 to 0.7 of D, and linear controls do not remove the confounding."""
@@ -278,7 +298,10 @@ def test_ideal_errors_are_those_of_least_squares_on_the_noise():
 
 @pytest.mark.parametrize(
     "equations",
-    [heavy_tails, labour, clinic, housing, marketing, schools, energy, credit, ecology],
+    [
+        *(heavy_tails, labour, clinic, housing, marketing, schools, energy, credit, ecology),
+        *(hospitals, transport),
+    ],
 )
 def test_ideal_errors_are_the_errors_of_the_oracle(equations):
     make = getattr(dn.datasets, f"make_{equations.__name__}")
