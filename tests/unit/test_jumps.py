@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import debinet as dn
 from debinet.learners.inputs import column_moments
+from debinet.learners.wide import network_inputs
 from debinet.learners.wide.input_map import InputMap, NetworkInputs
 from debinet.learners.wide.jump_search import add_jumps
 from debinet.learners.wide.jumps import Jumps, add_jump, find_jump
 from debinet.learners.wide.kernels import Architecture
 from debinet.learners.wide.landmark_fit import SampledRows
+from debinet.learners.wide.relevance import learn_relevance
 
 SMOOTH = Architecture(activation="erf")
 
@@ -97,3 +101,45 @@ def test_a_model_with_jumps_predicts_and_is_saved(tmp_path):
     twin = dn.load(tmp_path / "model.npz")
     np.testing.assert_allclose(twin.predict(data.X), model.predict(data.X), rtol=1e-12)
     assert twin.relevance_.equals(model.relevance_)
+
+
+def with_a_small_jump(n):
+    rng = np.random.default_rng(7)
+    Z = rng.normal(size=(n, 3))
+    f = np.sin(Z[:, 0]) + 0.23 * (Z[:, 1] > 0.25)
+    return Z, (f + rng.normal(size=n))[:, None]
+
+
+def learned(Z, M):
+    (inputs,) = network_inputs.network_inputs(Z, M, np.ones(len(Z)), SMOOTH, "auto")
+    return inputs.map_
+
+
+def test_what_some_rows_cannot_show_is_looked_for_among_more(monkeypatch):
+    Z, M = with_a_small_jump(20_000)
+    jumps = learned(Z, M).jumps
+    assert jumps.features.tolist() == [1]
+    assert abs(jumps.thresholds[0] - 0.25) < 0.02
+    monkeypatch.setattr(network_inputs, "_MANY_ROWS", 4000)
+    assert learned(Z, M).jumps is None
+
+
+def test_scales_that_more_rows_contradict_are_not_used(monkeypatch):
+    """A search on 500 rows may lose a feature that all rows need."""
+    Z, _ = with_a_small_jump(3000)
+    rng = np.random.default_rng(7)
+    M = (np.sin(2 * Z[:, [0]]) + 2 * (Z[:, [1]] > 0.25)) + rng.normal(size=(3000, 1))
+    found = []
+
+    def forgetful(inputs, **options):
+        once = learn_relevance(inputs, **options)
+        if found:
+            once = replace(once, matrix=once.matrix * (np.arange(len(once.matrix)) > 0)[:, None])
+        found.append(once)
+        return once
+
+    monkeypatch.setattr(network_inputs, "learn_relevance", forgetful)
+    map_ = learned(Z, M)
+    assert len(found) == 2
+    assert map_.jumps is not None
+    assert map_.relevance[0] > 0.1

@@ -51,11 +51,11 @@ class SampledRows:
         """Return some of the rows."""
         return SampledRows(self.Z[rows], self.M[rows], self.root[rows], self.architecture)
 
-    def sample(self) -> SampledRows:
-        """Return at most `MOST_ROWS` of the rows, drawn at random, in the order of the data."""
-        if len(self.Z) <= MOST_ROWS:
+    def sample(self, most: int = MOST_ROWS) -> SampledRows:
+        """Return at most so many of the rows, drawn at random, in the order of the data."""
+        if len(self.Z) <= most:
             return self
-        return self.of(np.sort(named_generator(0, "sample").permutation(len(self.Z))[:MOST_ROWS]))
+        return self.of(np.sort(named_generator(0, "sample").permutation(len(self.Z))[:most]))
 
     def fit(self, network: NetworkInputs) -> LandmarkFit:
         """Decompose the network on landmarks, and tune all targets."""

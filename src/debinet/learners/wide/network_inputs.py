@@ -14,7 +14,7 @@ from debinet.learners.wide.input_map import InputMap, NetworkInputs
 from debinet.learners.wide.jump_search import add_jumps
 from debinet.learners.wide.kernel_gradient import has_gradient
 from debinet.learners.wide.kernels import Architecture
-from debinet.learners.wide.landmark_fit import SampledRows
+from debinet.learners.wide.landmark_fit import LandmarkFit, SampledRows
 from debinet.learners.wide.missed_feature import missed_feature
 from debinet.learners.wide.relevance import CROWDED, FAR, ROWS, Relevance, learn_relevance
 from debinet.learners.wide.rule_search import add_rules
@@ -23,6 +23,8 @@ from debinet.protocols import FloatArray
 RELEVANCE = ("auto", "learned", "per-output", "equal")
 # Where "auto" learns the weights of the features (docs/decisions/0016).
 AUTO_ROWS, AUTO_FEATURES = 100, 100
+# Jumps and rules are looked for among some rows first, then among so many.
+_MANY_ROWS = 20_000
 
 
 def relevance_can_be_learned(n: int, p: int) -> bool:
@@ -96,13 +98,25 @@ def _learn_inputs(
         if rough is not None:
             found = learn(own.standardize(Z), rough=rough)
             fit = rows.fit(_network(InputMap(own), found))
-        network = add_rules(rows, add_jumps(rows, fit, every))
+        network = _add_jumps_and_rules(rows, fit, every)
         columns, jumps = network.map_.interactions(Z), network.map_.jumps
         if columns is not None or jumps is not None:  # which leave less for the network to explain
             start = _with_inputs(found.theta, 0 if jumps is None else jumps.width)
             found = learn(network.map_.inputs(Z), fixed=columns, start=start)
-            network = _network(network.map_, found)
+            again = _network(network.map_, found)
+            # scales come from few rows: more of them may show that the first ones were better
+            worse = len(Z) > ROWS and rows.fit(again).value > rows.fit(network).value
+            network = network if worse else again
     return replace(network, map_=replace(network.map_, moments=moments))
+
+
+def _add_jumps_and_rules(rows: SampledRows, fit: LandmarkFit, every: SampledRows) -> NetworkInputs:
+    """Look for jumps and rules among some rows, then for what only more rows show."""
+    network = add_rules(rows, add_jumps(rows, fit, every))
+    more = every.sample(_MANY_ROWS)
+    if len(more.Z) > len(rows.Z):
+        network = add_rules(more, add_jumps(more, more.fit(network), every), steps=False)
+    return network
 
 
 def _network(map_: InputMap, found: Relevance) -> NetworkInputs:

@@ -28,7 +28,7 @@ _PRICE = 10.0
 _WORTH = 6.0
 
 
-def add_rules(rows: SampledRows, fit: LandmarkFit) -> NetworkInputs:
+def add_rules(rows: SampledRows, fit: LandmarkFit, *, steps: bool = True) -> NetworkInputs:
     """Return the inputs with rules and products, or as they are if none are worth it.
 
     First with rules that are grown on the targets themselves, if the network then predicts rows
@@ -39,11 +39,13 @@ def add_rules(rows: SampledRows, fit: LandmarkFit) -> NetworkInputs:
     rows : SampledRows
     fit : LandmarkFit
         Of the network to which they may be added, to these rows.
+    steps : bool
+        Whether rules of the targets themselves are tried.
     """
     if len(rows.Z) < FEWEST_ROWS:
         return fit.network
     rng = named_generator(0, "rules")
-    stepped = _with_steps(rows, fit.network, rng)
+    stepped = _with_steps(rows, fit.network, rng) if steps else fit.network
     best = _with_products(rows, fit if stepped is fit.network else rows.fit(stepped))
     for _ in range(_ROUNDS):
         grown = grow_rules(rows.Z, best.held_out(rows), rows.weight, rng)
