@@ -116,7 +116,7 @@ def learned(Z, M):
 
 
 def test_what_some_rows_cannot_show_is_looked_for_among_more(monkeypatch):
-    Z, M = with_a_small_jump(20_000)
+    Z, M = with_a_small_jump(40_000)
     jumps = learned(Z, M).jumps
     assert jumps.features.tolist() == [1]
     assert abs(jumps.thresholds[0] - 0.25) < 0.02

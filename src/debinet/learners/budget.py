@@ -14,7 +14,7 @@ _EXACT = 1.3e-10
 _OPERATION = 5e-11
 _SQUARE, _CUBE = 3, 12
 # Seconds that a decomposition may take: some, and more for every row.
-_SECONDS, _SECONDS_PER_ROW = 0.25, 4e-5
+_SECONDS, _SECONDS_PER_ROW = 0.25, 3e-5
 _LEAST, _MOST = 300, 2000
 
 

@@ -33,7 +33,7 @@ METHODS = ("joint", "structured", "robinson", "dml2")
 # Rows that are kept for inspection.
 _SAMPLE = 4000
 # Rows that networks learn their inputs from, and landmarks are chosen among.
-_DRAWN = 20_000
+_DRAWN = 40_000
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,9 @@ from debinet.protocols import FloatArray
 RELEVANCE = ("auto", "learned", "per-output", "equal")
 # Where "auto" learns the weights of the features (docs/decisions/0016).
 AUTO_ROWS, AUTO_FEATURES = 100, 100
-# Jumps and rules are looked for among some rows first, then among so many.
-_MANY_ROWS = 20_000
+# Jumps and rules are looked for among some rows first, then among this share of all rows, at most
+# so many: the search is to take less time than the fit.
+_SHARE, _MANY_ROWS = 0.5, 20_000
 
 
 def relevance_can_be_learned(n: int, p: int) -> bool:
@@ -113,7 +114,7 @@ def _learn_inputs(
 def _add_jumps_and_rules(rows: SampledRows, fit: LandmarkFit, every: SampledRows) -> NetworkInputs:
     """Look for jumps and rules among some rows, then for what only more rows show."""
     network = add_rules(rows, add_jumps(rows, fit, every))
-    more = every.sample(_MANY_ROWS)
+    more = every.sample(min(_MANY_ROWS, int(_SHARE * len(every.Z))))
     if len(more.Z) > len(rows.Z):
         network = add_rules(more, add_jumps(more, more.fit(network), every), steps=False)
     return network
