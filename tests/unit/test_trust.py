@@ -677,6 +677,23 @@ def test_functions_that_are_not_there_raise_few_alarms():
     assert alarms <= 5
 
 
+def test_many_rows_show_functions_between_two_controls():
+    """A band along z1 = z2, of 15 % of the values: 8 x 8 cells are too large to show it."""
+    rng = np.random.default_rng(5)
+    n = 20_000
+    Z, e, A = rng.normal(size=(n, 3)), rng.normal(size=n), rng.normal(size=(n, 1))
+    band = np.where(np.abs(Z[:, 0] - Z[:, 1]) < 0.1, 1.0, 0.0) - np.where(
+        np.abs(Z[:, 0] - Z[:, 1] - 0.2) < 0.1, 1.0, 0.0
+    )
+    none, left = (
+        rough_bias(Z, A + share * band[:, None], e + share * band, ("a", "b", "c"))
+        for share in (0.0, 0.5)
+    )
+    assert none.pvalues().min() * none.bias.size > 0.01
+    assert left.names[int(left.pvalues()[0].argmin())] == "a and b"
+    assert left.pvalues().min() * left.bias.size < 1e-6
+
+
 def test_rough_bias_is_the_sum_over_pairs_of_rows():
     """Against the double sum, and its variance if signs of residuals are drawn at random."""
     rng = np.random.default_rng(1)

@@ -25,7 +25,7 @@ from debinet.data.value_groups import value_groups
 from debinet.protocols import FloatArray, IntArray
 
 # Rows in a group on average, and groups of a control.
-_ROWS, _FEWEST, _MOST = 30, 8, 64
+_ROWS, _FEWEST, _MOST = 30, 8, 1024
 # With more controls than this, pairs of them are left out.
 _PAIRED = 15
 
