@@ -61,6 +61,14 @@ class LengthError(InputError):
     """Two inputs that must have one row per observation differ in length."""
 
 
+class AlignmentError(InputError):
+    """Two inputs with an index, such as X and y, label their rows differently."""
+
+
+class OutcomeColumnError(InputError):
+    """The outcome is among the columns of X, under its name or another."""
+
+
 class TooFewRowsError(InputError):
     """There are not enough rows for what was asked."""
 

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
+from debinet.data.alignment import require_aligned
 from debinet.data.arrays import require
 from debinet.data.checks import (
     require_enough_rows,
     require_independent,
     require_length,
+    require_outcome_apart,
     require_sound,
 )
+from debinet.data.column_notes import note_columns
 from debinet.data.labels import read_groups
 from debinet.data.schema import Schema, Treatments, make_schema
 from debinet.data.tables import read_table, read_vector
@@ -43,6 +46,8 @@ class Dataset:
         Clusters, coded from 0.
     weights : FloatArray of shape (n,), optional
         Sample weights.
+    notes : tuple of str
+        What was done to the columns, and what is remarkable about controls, for the summary.
     """
 
     y: FloatArray
@@ -52,6 +57,7 @@ class Dataset:
     outcome: str
     groups: IntArray | None
     weights: FloatArray | None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         lengths = {len(part) for part in (self.y, self.D, self.Z)}
@@ -97,6 +103,8 @@ class Dataset:
         table = read_table(X, copy=False)  # D and Z will be copies
         outcome, name = read_outcome(y)
         require_length(outcome.size, table.n, "y")
+        require_aligned(X=X, y=y, groups=groups, sample_weight=sample_weight)
+        require_outcome_apart(name, table.labels)
         schema = make_schema(table, treatments)
         D, Z = schema.split(table)
         weights = None if sample_weight is None else read_weights(sample_weight, table.n)
@@ -108,14 +116,17 @@ class Dataset:
         else:
             require_sound(table.values, table.names, outcome)
         require_independent(D, schema.treatment_names)
+        codes = None if groups is None else read_groups(groups, table.n)
+        remarks = [n.text for n in note_columns(table, codes) if n.column not in schema.treatments]
         return cls(
             y=outcome,
             D=D,
             Z=Z,
             schema=schema,
             outcome=name or "y",
-            groups=None if groups is None else read_groups(groups, table.n),
+            groups=codes,
             weights=weights,
+            notes=(*schema.notes, *remarks),
         )
 
 

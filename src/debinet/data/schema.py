@@ -67,6 +67,11 @@ class Schema:
         )
 
     @property
+    def control_column_names(self) -> tuple[str, ...]:
+        """Names of the columns of X that Z is made of, before coding."""
+        return tuple(name for j, name in enumerate(self.names) if j not in self.treatments)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What was done to the columns, for the summary."""
         return tuple(

@@ -165,6 +165,8 @@ class Provenance:
         Where the rows were streamed from.
     controls : int, optional
         Number of controls.
+    control_columns : tuple of str
+        Names of the columns that they are made of, of which a category has several controls.
     learner : str, optional
         Name of its class.
     hidden_units : int, optional
@@ -189,6 +191,7 @@ class Provenance:
     outcome: str = "y"
     source: str | None = None
     controls: int | None = None
+    control_columns: tuple[str, ...] = ()
     learner: str | None = None
     hidden_units: int | None = None
     cross_fitting: CrossFitting | None = None

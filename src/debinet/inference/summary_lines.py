@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from debinet.inference.provenance import CorrectedErrors, LassoPenalties, Provenance, Selected
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 # More coefficients than this are not listed one by one.
 _LISTED = 5
+# The same for controls.
+_LISTED_CONTROLS = 10
 
 
 def result_title(provenance: Provenance) -> str:
@@ -28,6 +31,7 @@ def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str
         "model": _equation(provenance),
         "rows": f"{result.n}{source}",
         "columns": _columns(provenance, q),
+        "controls": listed_controls(provenance.control_columns),
         "learner": _learner(provenance),
         "cross-fitting": _cross_fitting(provenance),
         "method": provenance.method,
@@ -64,6 +68,14 @@ def _columns(provenance: Provenance, q: int) -> str | None:
         return str(q) if provenance.lasso is not None else None
     p = provenance.controls
     return f"{q} treatment{'s' * (q != 1)} (D), {p} control{'s' * (p != 1)} (Z)"
+
+
+def listed_controls(names: Sequence[str]) -> str | None:
+    """Return the names of the controls, those beyond ten as a number."""
+    if not names:
+        return None
+    more = len(names) - _LISTED_CONTROLS
+    return ", ".join(names[:_LISTED_CONTROLS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _learner(provenance: Provenance) -> str | None:
