@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from debinet.data.alignment import require_aligned
+from debinet.data.categories import read_levels
 from debinet.data.checks import (
     find_copies,
     require_independent,
@@ -20,7 +21,7 @@ from debinet.data.checks import (
 from debinet.data.column_notes import ColumnNote, note_columns
 from debinet.data.dataset import Dataset, read_outcome, read_weights
 from debinet.data.labels import read_groups
-from debinet.data.schema import Schema, read_levels
+from debinet.data.schema import Schema
 from debinet.data.tables import Table, read_table
 from debinet.protocols import BoolArray, FloatArray, IntArray
 

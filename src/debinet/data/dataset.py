@@ -81,6 +81,7 @@ class Dataset:
         y: Any,
         treatments: Treatments,
         *,
+        ref: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
     ) -> Dataset:
@@ -94,7 +95,9 @@ class Dataset:
         y : array or series of shape (n,)
             Outcome.
         treatments : str, int or sequence of them
-            Columns of D, by name or position.
+            Columns of D, by name or position. Text and categories are coded against a reference.
+        ref : mapping from str to category, or category, optional
+            The references of treatments; whole numbers that it names are categories, too.
         groups : array or series of shape (n,), or two columns, optional
             Clusters: rows of one group are never split between training and held-out rows.
         sample_weight : array or series of shape (n,), optional
@@ -105,7 +108,7 @@ class Dataset:
         require_length(outcome.size, table.n, "y")
         require_aligned(X=X, y=y, groups=groups, sample_weight=sample_weight)
         require_outcome_apart(name, table.labels)
-        schema = make_schema(table, treatments)
+        schema = make_schema(table, treatments, ref)
         D, Z = schema.split(table)
         weights = None if sample_weight is None else read_weights(sample_weight, table.n)
         counted = table.n if weights is None else int(np.count_nonzero(weights))

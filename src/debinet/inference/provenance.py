@@ -13,6 +13,7 @@ import numpy as np
 
 from debinet.data.arrays import require
 from debinet.data.folds import Folds
+from debinet.data.schema import CodedTreatment
 from debinet.protocols import FloatArray, IntArray
 
 _PACKAGES = ("debinet", "numpy", "scipy", "scikit-learn", "pandas")
@@ -167,6 +168,8 @@ class Provenance:
         Number of controls.
     control_columns : tuple of str
         Names of the columns that they are made of, of which a category has several controls.
+    categories : tuple of CodedTreatment
+        Treatments that are categories, each with several coefficients.
     learner : str, optional
         Name of its class.
     hidden_units : int, optional
@@ -192,6 +195,7 @@ class Provenance:
     source: str | None = None
     controls: int | None = None
     control_columns: tuple[str, ...] = ()
+    categories: tuple[CodedTreatment, ...] = ()
     learner: str | None = None
     hidden_units: int | None = None
     cross_fitting: CrossFitting | None = None

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from debinet.exceptions import CovarianceError
 from debinet.inference.provenance import CorrectedErrors, LassoPenalties, Provenance, Selected
+from debinet.report.tables import format_number, format_pvalue
 
 if TYPE_CHECKING:
     from debinet.inference.result import Inference
@@ -37,6 +39,7 @@ def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str
         "method": provenance.method,
         **_lasso_lines(provenance.lasso),
         "clusters": _clusters(provenance),
+        "categories": _joint_tests(result),
         "errors in D": _errors(provenance.errors, result.names),
         "last stage": _last_stage(result),
     }
@@ -97,6 +100,28 @@ def _clusters(provenance: Provenance) -> str | None:
         return None
     numbers = " and ".join(map(str, clusters.numbers))
     return numbers if clusters.column is None else f"{numbers} of {clusters.column!r}"
+
+
+def _joint_tests(result: Inference) -> str | None:
+    """Return, for treatments with several coefficients, the test that all of them are zero."""
+    tests = [
+        f"{one.name} {_joint_test(result, one.terms)}"
+        for one in result.provenance.categories
+        if len(one.terms) > 1
+    ]
+    return "; ".join(tests) or None
+
+
+def _joint_test(result: Inference, terms: tuple[str, ...]) -> str:
+    try:
+        test = result.wald_test(list(terms))
+    except CovarianceError:
+        return f"({len(terms)} coefficients): no joint test, as there are too few clusters"
+    pvalue = format_pvalue(test.pvalue)
+    return (
+        f"(joint test): F({test.df_num}, {test.df_denom:g}) = {format_number(test.statistic)}, "
+        f"p {pvalue if pvalue.startswith('<') else f'= {pvalue}'}"
+    )
 
 
 def _errors(errors: CorrectedErrors | None, names: tuple[str, ...]) -> str | None:

@@ -101,6 +101,7 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
             outcome=data.outcome,
             controls=data.Z.shape[1],
             control_columns=data.schema.control_column_names,
+            categories=data.schema.coded_treatments,
             learner=type(learner).__name__,
             cross_fitting=CrossFitting.of(repetitions),
             method=options.method,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from debinet.data.categories import require_repeats
 from debinet.data.checks import require_enough_rows, require_usable
-from debinet.data.schema import Schema, require_numeric, require_repeats
+from debinet.data.schema import Schema, require_numeric
 from debinet.exceptions import ColumnTypeError, EmptyInputError, InputError, TooFewRowsError
 from debinet.learners.inputs import Moments
 from debinet.protocols import FloatArray
