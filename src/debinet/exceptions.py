@@ -57,6 +57,10 @@ class MissingDependencyError(DebiNetError, ImportError):
     """A package that only this part of the library needs is not installed."""
 
 
+class UnfittedError(DebiNetError, ValueError, AttributeError):
+    """A model was asked for results before it was fitted."""
+
+
 class LengthError(InputError):
     """Two inputs that must have one row per observation differ in length."""
 

@@ -1,8 +1,12 @@
 """Mistakes that used to give a plausible result: each is refused, or named in a note."""
 
+import copy
+
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
 import debinet as dn
@@ -11,9 +15,12 @@ from debinet.data.dataset import Dataset
 from debinet.exceptions import (
     AlignmentError,
     ConstantColumnError,
+    InputError,
     LengthError,
     OutcomeColumnError,
     TooFewRowsError,
+    UnfittedError,
+    UnknownColumnError,
 )
 from debinet.selection.problem import read_problem
 
@@ -241,3 +248,51 @@ def test_many_treatments_and_few_rows_lead_to_DebiNet():
     X, y = rng.normal(size=(30, 45)), rng.normal(size=30)
     with pytest.raises(TooFewRowsError, match=r"40 treatments and 30 rows.*DebiNet"):
         dn.PartiallyLinear(list(range(40))).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda X: X.drop(columns="z1"), "got a table without 'z1'. Add what is missing"),
+        (lambda X: X.assign(w=0.0), "got a table with 'w', which fit did not have. Pass X"),
+        (lambda X: X.rename(columns={"z1": "w"}), "a table without 'z1' and with 'w', which fit"),
+        (lambda X: X[X.columns[::-1]], "the same columns in another order. Pass X"),
+    ],
+)
+@pytest.mark.parametrize("to", [lambda X: X, pl.from_pandas])
+def test_columns_at_predict_are_told_apart(small, change, match, to):
+    X, y = small
+    model = dn.PartiallyLinear(["d1"], LinearRegression(), random_state=0).fit(X, y)
+    rows = change(X)
+    with pytest.raises(InputError, match=match.replace(".", r"\.")):
+        model.predict(to(rows))
+    array = dn.PartiallyLinear([0], LinearRegression(), random_state=0).fit(X.to_numpy(), y)
+    with pytest.raises(InputError, match="X has 3 features"):
+        array.predict(X.to_numpy()[:, :3])
+
+
+@pytest.mark.parametrize(
+    "model", [dn.PartiallyLinear(["d1"]), dn.DebiNet(), dn.DebiasedLasso()], ids=repr
+)
+def test_unfitted_models_say_so(model, small):
+    name = type(model).__name__
+    with pytest.raises(UnfittedError, match=f"fitted {name}, which has result_.*Call fit"):
+        model.result_  # noqa: B018
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        model.predict(small[0])
+    assert not hasattr(model, "coef_")
+    with pytest.raises(AttributeError, match="no attribute 'confint'"):
+        model.confint  # noqa: B018
+    assert copy.deepcopy(model).get_params().keys() == model.get_params().keys()
+
+
+def test_what_learners_do_not_have_is_still_said(small):
+    model = dn.PartiallyLinear(["d1"], LinearRegression(), random_state=0).fit(*small)
+    with pytest.raises(AttributeError, match="'LinearRegression' object has no attribute"):
+        model.relevance_  # noqa: B018
+
+
+def test_names_that_were_not_separated(small):
+    X, y = small
+    with pytest.raises(UnknownColumnError, match="'d1;d2' looks like several: read the file"):
+        Dataset.from_any(pd.DataFrame({"d1;d2": X["d1"], "z1": X["z1"]}), y, ["d1"])

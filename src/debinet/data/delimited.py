@@ -128,7 +128,6 @@ def _count(line: str, separator: str) -> int:
 def require_names(names: Sequence[str], where: str) -> None:
     """Require a first row with names, all different; the first column needs none."""
     names = [str(name).strip() for name in names]
-    require_distinct_names([name for name in names if name], where)
     numbers = [name for name in names if re.fullmatch(r"[+-]?\d*[.,]\d+([eE][+-]?\d+)?", name)]
     if numbers:
         raise FileFormatError(
@@ -136,6 +135,7 @@ def require_names(names: Sequence[str], where: str) -> None:
             f"numbers such as {numbers[0]} there, in {where}",
             "Add a row of names at the top of the file.",
         )
+    require_distinct_names([name for name in names if name], where)
 
 
 def require_filled(frame: pd.DataFrame, where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -27,6 +28,9 @@ from debinet.exceptions import (
     UnknownColumnError,
 )
 from debinet.protocols import FloatArray
+
+# What separates columns in files; found in a name, they were not separated.
+_JOINTS = re.compile(r"[;,|\t]|\s+")
 
 Treatments: TypeAlias = str | int | Sequence[str | int]
 
@@ -267,7 +271,14 @@ def unknown_column(
     """Return the error for a name that the data do not have; it suggests the nearest name."""
     names = [str(column) for column in columns]
     near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else f"The columns are {_some(names)}."
+    joined = next((one for one in names if name in _JOINTS.split(one) and name != one), None)
+    if joined is not None:
+        hint = (
+            f"The column {joined[:40]!r} looks like several: read the file with its separator "
+            "(sep=';' of pandas.read_csv, --sep on the command line)."
+        )
+    else:
+        hint = f"Did you mean {near[0]!r}?" if near else f"The columns are {_some(names)}."
     return UnknownColumnError(expected, repr(name), hint)
 
 

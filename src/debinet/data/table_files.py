@@ -74,7 +74,7 @@ def _read_sheet(path: Path, wanted: str | None) -> FileTable:
     with readable(".xlsx", str(path)), pd.ExcelFile(path) as book:
         names = [str(name) for name in book.sheet_names]
         chosen = _find_sheet(names, wanted, path)
-        first = book.parse(chosen, header=None, nrows=1)
+        first = pd.read_excel(book, sheet_name=chosen, header=None, nrows=1)
     require_names([str(name) for name in first.iloc[0].dropna()], f"{path}, sheet {chosen!r}")
     frame = read_frame(path, ".xlsx", str(path), sheet_name=chosen)
     require_filled(frame, f"{path}, sheet {chosen!r}")

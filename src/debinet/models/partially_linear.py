@@ -16,6 +16,7 @@ from debinet.data.dataset import Dataset
 from debinet.data.options import switch
 from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
+from debinet.data.unfitted import SaysUnfitted
 from debinet.exceptions import OptionError
 from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
 
     A learner estimates `E(y|Z)` and `E(D|Z)`; each row is predicted by models that did not see
