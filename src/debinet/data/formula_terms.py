@@ -10,7 +10,8 @@ import pandas as pd
 from formulaic.transforms.contrasts import TreatmentContrasts
 
 from debinet.data.categories import category_text, find_reference
-from debinet.data.schema import CodedTreatment, unknown_column
+from debinet.data.coded_treatment import CodedTreatment
+from debinet.data.schema import unknown_column
 from debinet.exceptions import OptionError
 
 

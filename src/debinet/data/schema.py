@@ -18,6 +18,7 @@ from debinet.data.categories import (
     read_references,
     treatment_levels,
 )
+from debinet.data.coded_treatment import CodedTreatment
 from debinet.data.tables import Table
 from debinet.exceptions import (
     ColumnTypeError,
@@ -33,25 +34,6 @@ from debinet.protocols import FloatArray
 _JOINTS = re.compile(r"[;,|\t]|\s+")
 
 Treatments: TypeAlias = str | int | Sequence[str | int]
-
-
-@dataclass(frozen=True)
-class CodedTreatment:
-    """A treatment that is a category.
-
-    Attributes
-    ----------
-    name : str
-        Of the column.
-    reference : str, optional
-        The category with which the others are compared; None for other contrasts of a formula.
-    terms : tuple of str
-        Names of its coefficients.
-    """
-
-    name: str
-    reference: str | None
-    terms: tuple[str, ...]
 
 
 @dataclass(frozen=True)

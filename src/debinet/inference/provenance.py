@@ -12,8 +12,8 @@ from typing import Literal, Self
 import numpy as np
 
 from debinet.data.arrays import require
+from debinet.data.coded_treatment import CodedTreatment
 from debinet.data.folds import Folds
-from debinet.data.schema import CodedTreatment
 from debinet.protocols import FloatArray, IntArray
 
 _PACKAGES = ("debinet", "numpy", "scipy", "scikit-learn", "pandas")
