@@ -14,6 +14,7 @@ from debinet.data.candidates import read_candidate_rows
 from debinet.data.dataset import Dataset
 from debinet.exceptions import (
     AlignmentError,
+    ColumnTypeError,
     ConstantColumnError,
     InputError,
     LengthError,
@@ -160,6 +161,7 @@ def notes(X, y, **options):
     "column",
     [
         {"Unnamed: 0": np.random.default_rng(1).normal(size=60)},
+        {"ID": np.random.default_rng(1).normal(size=60)},
         {"person": np.arange(60)},
         {"person": np.arange(1000, 940, -1)},
         {"person": 7 * np.arange(60) + 3},
@@ -196,6 +198,25 @@ def test_the_variable_of_the_clusters_is_named(small, kind):
     assert any("'firm' is the variable" in note for note in data.notes)
 
 
+@pytest.mark.parametrize(
+    "function", [np.exp, lambda y: -(y**3), lambda y: np.argsort(np.argsort(y))]
+)
+def test_functions_of_the_outcome_are_named(small, function):
+    """As the wage is, beside its logarithm."""
+    X, y = small
+    (note,) = notes(X.assign(wage=function(y.to_numpy())), y)
+    assert "'wage' orders the rows exactly as y does" in note
+
+
+def test_other_relations_with_the_outcome_are_not_named(small):
+    X, y = small
+    swapped = np.argsort(np.argsort(y))
+    swapped = np.where(swapped == 30, 31, np.where(swapped == 31, 30, swapped))
+    assert notes(X.assign(a=swapped, b=y > 0, c=y.round(1)), y) == ()
+    # with few rows it may be chance
+    assert notes(X[:20].assign(a=np.exp(y[:20])), y[:20]) == ()
+
+
 def test_notes_are_about_controls_only(small):
     X, y = small
     person = np.arange(60)
@@ -205,6 +226,37 @@ def test_notes_are_about_controls_only(small):
     found.fit(X.assign(person=person), y)
     named = any("'person' looks like a row number" in note for note in found.result_.notes)
     assert named != found.get_support()[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        (lambda c: c.map("{:.2f}".format), r"a number\. .*astype\(float\)"),
+        (lambda c: c.map("{:.2f}".format).str.replace(".", ","), "decimal comma"),
+        (lambda c: (c * 1e6).map("{:,.1f}".format), "separators of thousands"),
+    ],
+)
+@pytest.mark.parametrize("role", ["control", "treatment", "outcome"])
+def test_numbers_as_text_are_no_categories(small, text, match, role):
+    X, y = small
+    if role == "outcome":
+        with pytest.raises(ColumnTypeError, match=match):
+            read(X, text(y))
+        return
+    column = "z1" if role == "control" else "d1"
+    with pytest.raises(ColumnTypeError, match=f"column '{column}'.*{match}"):
+        read(X.assign(**{column: text(X[column])}), y)
+    with pytest.raises(ColumnTypeError, match=match):
+        read_candidate_rows(X.assign(**{column: text(X[column])}), y)
+
+
+def test_text_of_whole_numbers_is_a_category(small):
+    X, y = small
+    codes = pd.Series(np.arange(60) % 3)
+    for column in (codes.astype(str), codes.astype(float).astype(str)):
+        assert read(X.assign(z1=column), y).Z.shape == (60, 5)
+    fractions = pd.Series(np.arange(60) % 3 / 2).astype(str).astype("category")
+    assert read(X.assign(z1=fractions), y).Z.shape == (60, 5)
 
 
 # The list of controls

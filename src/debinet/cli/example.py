@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 # Those of `debinet.data.examples`, which --help need not wait for.
-EXAMPLES = ("wages.csv",)
+EXAMPLES = ("wages.csv", "wages.parquet", "wages.xlsx")
 
 
 @click.command("example", no_args_is_help=True)
@@ -23,7 +23,7 @@ EXAMPLES = ("wages.csv",)
 def example_command(*, name: str, out: Path, force: bool) -> int:
     """Write an example file, simulated, on which all commands of the documentation run.
 
-    wages.csv: 600 people; log wages, education, union, training, experience, region, firm. One more
+    wages: 600 people; log wages, education, union, training, experience, region, firm. One more
     year of education adds 0.08 to lwage, a union 0.10, short training 0.05 and long training 0.12.
 
     \b

@@ -149,5 +149,5 @@ def read_candidate_rows(
         name or "y",
         codes,
         None if sample_weight is None else read_weights(sample_weight, table.n),
-        note_columns(table, codes),
+        note_columns(table, outcome, codes),
     )

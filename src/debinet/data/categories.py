@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from debinet.data.number_text import only_points, require_no_number_text
+from debinet.data.number_text import require_no_number_text
 from debinet.data.tables import Table
 from debinet.exceptions import ColumnTypeError, ConstantColumnError, InputError, OptionError
 
@@ -17,7 +17,7 @@ def read_levels(table: Table, j: int) -> tuple[str, ...]:
     """Return the categories of a text column, in alphabetical order."""
     levels = tuple(sorted(set(table.text[j])))
     if j not in table.declared:
-        require_no_number_text(levels, table.names[j])
+        require_no_number_text(levels, f"column {table.names[j]!r}")
     require_repeats(levels, table.n, table.names[j])
     return levels
 
@@ -34,13 +34,6 @@ def treatment_levels(table: Table, j: int, reference: str | None) -> tuple[str, 
         levels = tuple(sorted(found, key=int))
         require_repeats(levels, table.n, name)
     else:
-        if j not in table.declared and only_points(table.text[j]):
-            raise ColumnTypeError(
-                f"numbers or categories in the treatment {name!r}",
-                f"text such as {table.text[j][0]!r}, a number as text",
-                "Convert the column to numbers (a numpy array has one type for all, a data frame "
-                "has not).",
-            )
         levels = read_levels(table, j)
         declared = [level for level in table.declared.get(j, ()) if level in levels]
         levels = tuple(declared) or levels

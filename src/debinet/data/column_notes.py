@@ -1,4 +1,4 @@
-"""Controls that a reader should know of: row numbers, and the variable of the clusters."""
+"""Controls that a reader should know of: row numbers, the clusters' variable, functions of y."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from debinet.data.checks import OUTCOME_ROWS
 from debinet.data.tables import Table
-from debinet.protocols import IntArray
+from debinet.protocols import FloatArray, IntArray
 
-# pandas names a column so that has no name in the file: most often the row numbers.
-_NAMELESS = re.compile(r"Unnamed: \d+|index|level_0|__index_level_0__")
+# Names of row numbers and identifiers; the first is that of pandas for a column without a name.
+_NUMBERED = re.compile(r"Unnamed: \d+|index|level_0|__index_level_0__|id", re.IGNORECASE)
 # Columns that these rows exclude need not be looked at in the others.
 _FIRST_ROWS = 32
 
@@ -32,8 +33,10 @@ class ColumnNote:
     text: str
 
 
-def note_columns(table: Table, groups: IntArray | None = None) -> tuple[ColumnNote, ...]:
-    """Return remarks on the columns of a table whose rows may be clustered (n, ways)."""
+def note_columns(
+    table: Table, outcome: FloatArray, groups: IntArray | None = None
+) -> tuple[ColumnNote, ...]:
+    """Return remarks on the columns of a table, given y (n,) and perhaps clusters (n, ways)."""
     notes = [
         ColumnNote(
             j,
@@ -50,12 +53,20 @@ def note_columns(table: Table, groups: IntArray | None = None) -> tuple[ColumnNo
         )
         for j in _cluster_columns(table, groups)
     ]
+    notes += [
+        ColumnNote(
+            j,
+            f"the control {table.names[j]!r} orders the rows exactly as y does: if it is a "
+            "function of y, such as its logarithm, leave it out of X",
+        )
+        for j in _same_order(table, outcome)
+    ]
     return tuple(notes)
 
 
 def _row_numbers(table: Table) -> list[int]:
     """Return columns without a name, or with whole numbers that all differ, in order."""
-    named = [j for j, name in enumerate(table.names) if _NAMELESS.fullmatch(name)]
+    named = [j for j, name in enumerate(table.names) if _NUMBERED.fullmatch(name)]
     numbers = np.array([j for j in range(len(table.names)) if j not in table.text], dtype=np.int64)
     for rows in (slice(_FIRST_ROWS), slice(None)):
         part = table.values[rows][:, numbers]
@@ -63,6 +74,23 @@ def _row_numbers(table: Table) -> list[int]:
         ordered = (steps > 0).all(axis=0) | (steps < 0).all(axis=0)
         numbers = numbers[ordered & (part == np.round(part)).all(axis=0)]
     return sorted({*named, *numbers.tolist()})
+
+
+def _same_order(table: Table, outcome: FloatArray) -> list[int]:
+    """Return columns of numbers that rise, or fall, where y rises, and only there."""
+    numbers = np.array([j for j in range(len(table.names)) if j not in table.text], dtype=np.int64)
+    if outcome.size < OUTCOME_ROWS:
+        return []
+    for rows in (slice(_FIRST_ROWS), slice(None)):
+        order = np.argsort(outcome[rows])
+        if not numbers.size:
+            break
+        rise = np.diff(outcome[rows][order]) > 0
+        steps = np.diff(table.values[rows][:, numbers][order], axis=0)
+        signs = np.sign(steps) * rise[:, None]
+        together = ((steps != 0) == rise[:, None]).all(axis=0)
+        numbers = numbers[together & ((signs >= 0).all(axis=0) | (signs <= 0).all(axis=0))]
+    return [int(j) for j in numbers]
 
 
 def _cluster_columns(table: Table, groups: IntArray | None) -> list[int]:

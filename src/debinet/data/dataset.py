@@ -120,7 +120,8 @@ class Dataset:
             require_sound(table.values, table.names, outcome)
         require_independent(D, schema.treatment_names)
         codes = None if groups is None else read_groups(groups, table.n)
-        remarks = [n.text for n in note_columns(table, codes) if n.column not in schema.treatments]
+        notes = note_columns(table, outcome, codes)
+        remarks = [note.text for note in notes if note.column not in schema.treatments]
         return cls(
             y=outcome,
             D=D,

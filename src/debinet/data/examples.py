@@ -62,4 +62,6 @@ def make_wages() -> pd.DataFrame:
     )
 
 
-EXAMPLES: Mapping[str, Callable[[], pd.DataFrame]] = MappingProxyType({"wages.csv": make_wages})
+EXAMPLES: Mapping[str, Callable[[], pd.DataFrame]] = MappingProxyType(
+    {"wages.csv": make_wages, "wages.parquet": make_wages, "wages.xlsx": make_wages}
+)

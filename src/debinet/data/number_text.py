@@ -10,6 +10,11 @@ from debinet.exceptions import ColumnTypeError
 
 Writing: TypeAlias = Literal["decimal commas", "separators of thousands", "commas"]
 
+_IN_WORDS: dict[Writing, str] = {
+    "decimal commas": "a number with a decimal comma",
+    "separators of thousands": "a number with separators of thousands",
+    "commas": "a number whose comma may separate decimals or thousands",
+}
 _PLAIN = re.compile(r"[+-]?\d+")
 _POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)([eE][+-]?\d+)?")
 _COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
@@ -41,20 +46,26 @@ def only_points(values: Iterable[str]) -> bool:
 
 
 def require_no_number_text(values: Iterable[str], name: str) -> None:
-    """Require that the text of a column is not made of numbers that could not be read."""
+    """Require that the text of a column is not made of numbers that were not read as such.
+
+    Whole numbers, also with a zero behind the point, may be the names of categories.
+    """
     values = list(values)
     writing = number_writing(values)
-    if writing is None:
-        return
-    example = next(v for v in values if not _PLAIN.fullmatch(v.strip()))
-    what = {
-        "decimal commas": "a number with a decimal comma",
-        "separators of thousands": "a number with separators of thousands",
-        "commas": "a number whose comma may separate decimals or thousands",
-    }[writing]
-    raise ColumnTypeError(
-        f"numbers or categories in column {name!r}",
-        f"text such as {example!r}, {what}",
-        "Read decimal commas with --decimal , or decimal=',' of pandas.read_csv; remove "
-        "separators of thousands, or read them with thousands=',' there.",
-    )
+    if writing is not None:
+        example = next(v for v in values if not _PLAIN.fullmatch(v.strip()))
+        raise ColumnTypeError(
+            f"numbers or categories in {name}",
+            f"text such as {example!r}, {_IN_WORDS[writing]}",
+            "Read decimal commas with decimal=',' (pandas.read_csv) or --decimal ',' (command "
+            "line); remove separators of thousands, or read them with thousands=','.",
+        )
+    if only_points(values):
+        broken = next((v for v in values if not float(v).is_integer()), None)
+        if broken is not None:
+            raise ColumnTypeError(
+                f"numbers or categories in {name}",
+                f"text such as {broken!r}, a number",
+                "Convert the column to numbers, for example with astype(float) (a numpy array has "
+                "one type for all columns), or to categories with astype('category').",
+            )
