@@ -141,6 +141,14 @@ def test_other_encodings_are_refused_with_the_remedy(frame, tmp_path, encoding):
         read(write(frame, tmp_path / "a.csv", encoding))
 
 
+@pytest.mark.parametrize("ending", ["xlsx", "parquet", "csv.gz", "csv.zip"])
+def test_other_files_with_the_ending_of_text(frame, tmp_path, ending):
+    path = tmp_path / f"a.{ending}"
+    {"xlsx": frame.to_excel, "parquet": frame.to_parquet}.get(ending, frame.to_csv)(path)
+    with pytest.raises(FileFormatError, match="begins as a"):
+        read(path.rename(tmp_path / "a.csv"))
+
+
 @pytest.mark.parametrize(
     ("name", "options", "match"),
     [
@@ -201,6 +209,8 @@ def test_how_numbers_are_written(values, writing):
     ("text", "separator"),
     [
         ('"a;b";c\n1;2\n', ";"),
+        ("height;b\n6'2\";1,5\n5'1\";2,5\n", ";"),
+        ('a;b\n"one\ntwo; three";2\n"four";5\n', ";"),
         ('a,b\n"x;y",1\n"z;w",2\n', ","),
         ("a\n1\n2\n", ","),
         ("a b\n1,5 2,5\n", r"\s+"),

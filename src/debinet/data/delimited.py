@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
-import codecs
-import gzip
-import lzma
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import StringIO, TextIOWrapper
+from io import StringIO
 from pathlib import Path
-from typing import IO, Any
 
 import pandas as pd
 
 from debinet.data.number_text import number_writing, only_points
 from debinet.data.tables import require_distinct_names
+from debinet.data.text_streams import find_encoding, open_text, read_encoding
 from debinet.exceptions import EmptyInputError, FileFormatError, OptionError
 
 WHITE_SPACE = r"\s+"
@@ -26,15 +22,8 @@ USUAL: dict[str, str | None] = {".csv": ",", ".tsv": "\t", ".txt": None, ".dat":
 _CANDIDATES = (",", "\t", ";", "|", WHITE_SPACE)
 _IN_WORDS = {"\t": "tabs", WHITE_SPACE: "white space"}
 _NAMED = {"tab": "\t", "\\t": "\t", "space": WHITE_SPACE, " ": WHITE_SPACE, "\\s+": WHITE_SPACE}
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-_COMPRESSED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+# Quotes within a value, as of 6'2", are no quotes.
+_QUOTED = re.compile(r'(?:^|(?<=[,;\t| ]))"(?:[^"]|"")*"', re.MULTILINE)
 _HEAD = 2**22  # characters, enough for the names of 100,000 columns
 _LINES = 50
 
@@ -75,9 +64,9 @@ class FileTable:
 
 def read_delimited(path: Path, ending: str, given: TextFormat) -> FileTable:
     """Read a table that `ending`, one of `USUAL`, says is text."""
-    encoding = _find_encoding(path) if given.encoding is None else _read_encoding(given.encoding)
+    encoding = find_encoding(path) if given.encoding is None else read_encoding(given.encoding)
     with _refusing(path, encoding):
-        with _opened(path, encoding) as stream:
+        with open_text(path, encoding) as stream:
             head = stream.read(_HEAD)
         if "\0" in head:
             raise UnicodeError("it contains zero bytes, as UTF-16 does")
@@ -170,7 +159,7 @@ def _first_row(head: str, separator: str) -> list[str]:
 
 
 def _read(path: Path, encoding: str, separator: str, decimal: str) -> pd.DataFrame:
-    with _opened(path, encoding) as stream:
+    with open_text(path, encoding) as stream:
         return pd.read_csv(
             stream, sep=separator, decimal=decimal, skipinitialspace=True, low_memory=False
         )
@@ -195,27 +184,9 @@ def _require_one_mark(frame: pd.DataFrame, path: Path) -> None:
             raise FileFormatError(
                 f"the same decimal mark in all columns of {path}",
                 f"decimal commas, and {example!r} in {name!r}",
-                "If points separate thousands, remove them; if not, write decimals alike.",
+                "If points separate thousands, remove them; if commas are no decimals, give "
+                "--decimal '.'.",
             )
-
-
-def _find_encoding(path: Path) -> str:
-    with _binary(path) as stream:
-        start = stream.read(4096)
-    for mark, encoding in _MARKS.items():
-        if start.startswith(mark):
-            return encoding
-    return "utf-8"
-
-
-def _read_encoding(given: str) -> str:
-    try:
-        # with or without a byte order mark
-        return "utf-8-sig" if codecs.lookup(given).name == "utf-8" else given
-    except LookupError as error:
-        raise OptionError(
-            "an encoding that Python knows", repr(given), "For example utf-8 or cp1252."
-        ) from error
 
 
 def _read_separator(given: str | None) -> str | None:
@@ -226,15 +197,6 @@ def _read_separator(given: str | None) -> str | None:
             "a separator of one character, or tab or space", repr(given), "For example ';'."
         )
     return given
-
-
-def _binary(path: Path) -> IO[bytes]:
-    stream: IO[bytes] = _COMPRESSED.get(path.suffix.lower(), open)(path, "rb")
-    return stream
-
-
-def _opened(path: Path, encoding: str) -> TextIOWrapper:
-    return TextIOWrapper(_binary(path), encoding=encoding, newline="")
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from debinet.data.delimited import (
     require_names,
 )
 from debinet.data.files import READERS, read_frame, readable
+from debinet.data.tables import require_distinct_names
 from debinet.exceptions import EmptyInputError, FileFormatError, OptionError
 
 TABLE_ENDINGS = (*USUAL, *(ending for ending in READERS if ending not in USUAL))
@@ -54,6 +55,7 @@ def read_table_file(path: Path, options: FileOptions) -> FileTable:
     else:
         found = FileTable(read_frame(path, ending, str(path)))
     found.frame.columns = pd.Index([str(name) for name in found.frame.columns])
+    require_distinct_names(list(found.frame.columns), str(path))
     if found.frame.empty:
         raise EmptyInputError(f"rows in {path}", "none", "Check the file.")
     return found
