@@ -219,3 +219,12 @@ def test_streams_take_no_categories(trial):
         dn.PartiallyLinear(["arm"], ref={"arm": "a"}).fit_stream(X.assign(y=y), "y")
     with pytest.raises(ColumnTypeError, match="numeric"):
         dn.PartiallyLinear(["arm"]).fit_stream(X.assign(y=y), "y")
+
+
+def test_paths_of_coefficients_take_references(trial):
+    pytest.importorskip("torch")
+    X, y = trial
+    net = dn.Net(hidden=(8,), epochs=2)
+    model = dn.PartiallyLinear(["arm"], net, ref={"arm": "b"}, crossfit=2, random_state=0)
+    path = dn.coefficient_path(model, X[["arm", "d1", "z1"]], y)
+    assert set(path["term"]) == {"arm[a]", "arm[c]"}

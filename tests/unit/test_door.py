@@ -284,6 +284,14 @@ def test_the_summary_lists_ten_controls(small, tmp_path):
     assert "<summary>All" not in (tmp_path / "short.html").read_text()
 
 
+def test_the_controls_of_a_selection_are_columns_of_X(small):
+    X, y = small
+    X = X.assign(region=np.resize(["a", "b", "c"], 60))
+    model = dn.DebiNet(dn.Lasso(penalty=0.2), LinearRegression(), random_state=0).fit(X, y)
+    others = X.columns[~model.get_support()]
+    assert model.result_.provenance.control_columns == tuple(others)
+
+
 # Messages
 
 

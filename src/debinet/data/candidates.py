@@ -121,6 +121,11 @@ class CandidateRows:
         notes = self._notes(kept & ~treatments)
         return Dataset(self.y, D, Z, schema, self.outcome, groups, self.weights, notes)
 
+    def columns_of(self, chosen: BoolArray) -> tuple[str, ...]:
+        """Return the columns of X that some of the coded columns (P,) come from."""
+        source = dict.fromkeys(self.candidates.source[chosen].tolist())
+        return tuple(self.candidates.schema.names[j] for j in source)
+
     def _notes(self, controls: BoolArray) -> tuple[str, ...]:
         source = set(self.candidates.source[controls].tolist())
         return tuple(note.text for note in self.column_notes if note.column in source)
