@@ -66,12 +66,36 @@ def test_a_treatment_that_is_the_outcome_is_refused(small):
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_the_outcome_is_found_among_the_columns_by_its_name(small, door):
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.log,
+        lambda wage: wage.clip(upper=wage.quantile(0.9)),
+        lambda wage: wage.round(),
+        lambda wage: -wage.rank(),
+        lambda wage: (wage > wage.median()).astype(int),
+        lambda wage: wage.where(wage.index != 7, wage.median()),
+    ],
+)
+def test_the_outcome_is_found_among_the_columns_by_its_name(small, door, function):
     X, y = small
     wage = np.exp(y).rename("wage")
     with pytest.raises(OutcomeColumnError, match="'wage'"):
-        DOORS[door](X.assign(wage=wage), np.log(wage + 1))
-    DOORS[door](X.assign(wage=wage), np.log(wage + 1).rename("lwage"))
+        DOORS[door](X.assign(wage=wage), function(wage))
+    with pytest.raises(OutcomeColumnError, match="'wage'"):
+        DOORS[door](X.assign(wage=function(wage)), wage)
+    DOORS[door](X.assign(wage=wage), function(wage).rename("lwage"))
+
+
+def test_a_name_alone_is_noted(small):
+    """`X["d1"] + noise` has the name of d1 in pandas."""
+    X, _ = small
+    y = X["z1"] + np.random.default_rng(0).normal(size=60)
+    assert y.name == "z1"
+    (note,) = notes(X, y)
+    assert note == "y has the name of the control 'z1': if they are one variable, leave it out of X"
+    assert notes(X, y.rename("d1")) == ()  # a treatment
+    assert notes(X.assign(z1=np.resize(["a", "b", "c"], 60)), y)[-1] == note
 
 
 def test_numbers_are_no_names_of_the_outcome(small):

@@ -14,13 +14,13 @@ from debinet.data.checks import (
     find_copies,
     require_independent,
     require_length,
-    require_outcome_apart,
     require_sound,
     require_varying_outcome,
 )
 from debinet.data.column_notes import ColumnNote, note_columns
 from debinet.data.dataset import Dataset, read_outcome, read_weights
 from debinet.data.labels import read_groups
+from debinet.data.outcome_columns import require_no_namesake
 from debinet.data.schema import Schema
 from debinet.data.tables import Table, read_table
 from debinet.protocols import BoolArray, FloatArray, IntArray
@@ -142,7 +142,7 @@ def read_candidate_rows(
     outcome, name = read_outcome(y)
     require_length(outcome.size, table.n, "y")
     require_aligned(X=X, y=y, groups=groups, sample_weight=sample_weight)
-    require_outcome_apart(name, table.labels)
+    require_no_namesake(name, table, outcome)
     candidates = make_candidates(table)
     values = candidates.read(table)
     require_sound(values, candidates.names, outcome)
@@ -154,5 +154,5 @@ def read_candidate_rows(
         name or "y",
         codes,
         None if sample_weight is None else read_weights(sample_weight, table.n),
-        note_columns(table, outcome, codes),
+        note_columns(table, outcome, name, codes),
     )

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import qr
 
+from debinet.data.outcome_columns import require_not_outcome
 from debinet.exceptions import (
     CollinearError,
     ConstantColumnError,
     DuplicateColumnError,
     InputError,
     LengthError,
-    OutcomeColumnError,
     TooFewRowsError,
 )
-from debinet.protocols import FloatArray, IntArray
+from debinet.protocols import FloatArray
 
 # Columns are called dependent when what is left of one, after the others are projected out, is
 # below this share of its own standard deviation: a few thousand times the rounding error.
@@ -25,15 +25,6 @@ DEPENDENCE_TOLERANCE = 1e-10
 
 # Least eigenvalue of the Gram matrix of scaled columns above which no column can be dependent.
 CLEARLY_INDEPENDENT = 1e-6
-
-# A column is a linear function of the outcome when it stays this close to a line, relative to its
-# range: also when one of the two was stored in single precision.
-SAME_LINE = 1e-6
-
-# With fewer rows no column is taken for the outcome by its values: two columns of two values each
-# may then be linear functions of each other by chance, and scikit-learn's check_estimator fits
-# y = X[:, 0] to ten rows.
-OUTCOME_ROWS = 30
 
 # With fewer degrees of freedom, standard errors are meaningless.
 SPARE_ROWS = 3
@@ -155,47 +146,6 @@ def require_varying_outcome(outcome: FloatArray) -> None:
             "Check which column y is, and how the rows were selected.",
         )
     require_varying(outcome[:, None], ("y",))
-
-
-def require_not_outcome(columns: FloatArray, names: Sequence[str], outcome: FloatArray) -> None:
-    """Require that no column is the outcome, in its own or in other units."""
-    found = _linear_in(outcome, columns) if outcome.size >= OUTCOME_ROWS else np.zeros(0, int)
-    if found.size:
-        j = int(found[0])
-        equal = np.array_equal(columns[:, j], outcome)
-        how = "equal to y" if equal else "a linear function of y (correlation 1 or -1)"
-        raise OutcomeColumnError(
-            "columns of X other than the outcome",
-            f"{names[j]!r}, which is {how} in every row",
-            "Drop it from X: the outcome can be neither a treatment nor a control of itself.",
-        )
-
-
-def require_outcome_apart(outcome: str | None, labels: Sequence[object] | None) -> None:
-    """Require that no column of X has the name of the outcome, if both have names."""
-    if outcome is not None and labels is not None and outcome in labels:
-        raise OutcomeColumnError(
-            "an outcome that is not a column of X",
-            f"y with the name {outcome!r}, which is also a column of X",
-            "Drop the column from X (a function of y, such as its logarithm, keeps the name), or "
-            "rename y if it is another variable.",
-        )
-
-
-def _linear_in(outcome: FloatArray, columns: FloatArray) -> IntArray:
-    """Return the positions of the columns that are linear functions of the outcome.
-
-    The line through the outcome's least and largest value must meet a few rows, and then all.
-    """
-    low, high = int(outcome.argmin()), int(outcome.argmax())
-    share = (outcome - outcome[low]) / (outcome[high] - outcome[low])
-    found = np.arange(columns.shape[1])
-    for rows in (slice(_FIRST_ROWS), slice(None)):
-        start, end = columns[low, found], columns[high, found]
-        line = start + share[rows, None] * (end - start)
-        close = np.abs(columns[rows][:, found] - line) <= SAME_LINE * np.abs(end - start)
-        found = found[close.all(axis=0) & (start != end)]
-    return found
 
 
 def require_independent(D: FloatArray, names: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from debinet.data.checks import OUTCOME_ROWS
+from debinet.data.outcome_columns import columns_in_order, find_namesake
 from debinet.data.tables import Table
 from debinet.protocols import FloatArray, IntArray
 
@@ -34,9 +34,9 @@ class ColumnNote:
 
 
 def note_columns(
-    table: Table, outcome: FloatArray, groups: IntArray | None = None
+    table: Table, outcome: FloatArray, name: str | None = None, groups: IntArray | None = None
 ) -> tuple[ColumnNote, ...]:
-    """Return remarks on the columns of a table, given y (n,) and perhaps clusters (n, ways)."""
+    """Return remarks on the columns of a table, given y (n,), its name and clusters (n, ways)."""
     notes = [
         ColumnNote(
             j,
@@ -59,8 +59,14 @@ def note_columns(
             f"the control {table.names[j]!r} orders the rows exactly as y does: if it is a "
             "function of y, such as its logarithm, leave it out of X",
         )
-        for j in _same_order(table, outcome)
+        for j in columns_in_order(table, outcome)
     ]
+    namesake = find_namesake(name, table)
+    if namesake is not None:
+        text = (
+            f"y has the name of the control {name!r}: if they are one variable, leave it out of X"
+        )
+        notes.append(ColumnNote(namesake, text))
     return tuple(notes)
 
 
@@ -74,23 +80,6 @@ def _row_numbers(table: Table) -> list[int]:
         ordered = (steps > 0).all(axis=0) | (steps < 0).all(axis=0)
         numbers = numbers[ordered & (part == np.round(part)).all(axis=0)]
     return sorted({*named, *numbers.tolist()})
-
-
-def _same_order(table: Table, outcome: FloatArray) -> list[int]:
-    """Return columns of numbers that rise, or fall, where y rises, and only there."""
-    numbers = np.array([j for j in range(len(table.names)) if j not in table.text], dtype=np.int64)
-    if outcome.size < OUTCOME_ROWS:
-        return []
-    for rows in (slice(_FIRST_ROWS), slice(None)):
-        order = np.argsort(outcome[rows])
-        if not numbers.size:
-            break
-        rise = np.diff(outcome[rows][order]) > 0
-        steps = np.diff(table.values[rows][:, numbers][order], axis=0)
-        signs = np.sign(steps) * rise[:, None]
-        together = ((steps != 0) == rise[:, None]).all(axis=0)
-        numbers = numbers[together & ((signs >= 0).all(axis=0) | (signs <= 0).all(axis=0))]
-    return [int(j) for j in numbers]
 
 
 def _cluster_columns(table: Table, groups: IntArray | None) -> list[int]:

@@ -15,11 +15,11 @@ from debinet.data.checks import (
     require_enough_rows,
     require_independent,
     require_length,
-    require_outcome_apart,
     require_sound,
 )
 from debinet.data.column_notes import note_columns
 from debinet.data.labels import read_groups
+from debinet.data.outcome_columns import require_no_namesake
 from debinet.data.schema import Schema, Treatments, make_schema
 from debinet.data.tables import read_table, read_vector
 from debinet.exceptions import InputError
@@ -107,7 +107,7 @@ class Dataset:
         outcome, name = read_outcome(y)
         require_length(outcome.size, table.n, "y")
         require_aligned(X=X, y=y, groups=groups, sample_weight=sample_weight)
-        require_outcome_apart(name, table.labels)
+        require_no_namesake(name, table, outcome)
         schema = make_schema(table, treatments, ref)
         D, Z = schema.split(table)
         weights = None if sample_weight is None else read_weights(sample_weight, table.n)
@@ -120,7 +120,7 @@ class Dataset:
             require_sound(table.values, table.names, outcome)
         require_independent(D, schema.treatment_names)
         codes = None if groups is None else read_groups(groups, table.n)
-        notes = note_columns(table, outcome, codes)
+        notes = note_columns(table, outcome, name, codes)
         remarks = [note.text for note in notes if note.column not in schema.treatments]
         return cls(
             y=outcome,
