@@ -57,8 +57,20 @@ class MissingDependencyError(DebiNetError, ImportError):
     """A package that only this part of the library needs is not installed."""
 
 
+class UnfittedError(DebiNetError, ValueError, AttributeError):
+    """A model was asked for results before it was fitted."""
+
+
 class LengthError(InputError):
     """Two inputs that must have one row per observation differ in length."""
+
+
+class AlignmentError(InputError):
+    """Two inputs with an index, such as X and y, label their rows differently."""
+
+
+class OutcomeColumnError(InputError):
+    """The outcome is among the columns of X, under its name or another."""
 
 
 class TooFewRowsError(InputError):

@@ -1,9 +1,10 @@
 """The documentation's code runs, and prints what the pages say it prints.
 
 Python blocks of a page run in order, in one namespace, and so do the lines of `sh` blocks that call
-`debinet`. A `text` block right after one of them is its output; a line `...` in it stands for any
-lines, and numbers may differ by rounding (`printed_output.py`). A block that cannot be run has
-`<!-- not run: reason -->` before it.
+`debinet`. A `text` block right after one of them is its output, or, if it begins with `Error:`,
+what commands say that are refused. A line `...` in it stands for any lines, and numbers may differ
+by rounding (`printed_output.py`). A block that cannot be run has `<!-- not run: reason -->` before
+it.
 """
 
 import contextlib
@@ -18,6 +19,7 @@ import pytest
 from printed_output import says
 
 from debinet.cli.main import cli
+from debinet.exceptions import DebiNetError
 
 DOCS = Path(__file__).parents[2] / "docs"
 NEEDS_DATA = {"tutorial-401k.md"}
@@ -75,10 +77,22 @@ def run_python(block, page, names):
     exec(compile("\n" * block.line + block.code, page, "exec"), names)
 
 
-def run_commands(block):
+def run_commands(block, refused):
     for line in block.code.replace("\\\n", " ").splitlines():
-        if line.startswith("debinet "):
+        if not line.startswith("debinet "):
+            continue
+        try:
             cli.main(shlex.split(line, comments=True)[1:], standalone_mode=False)
+        except DebiNetError as error:
+            if not refused:
+                raise
+            print(f"Error: {error}")  # as the command `debinet` does
+
+
+def output_after(blocks, position):
+    """Return the block of the output of a block, if there is one."""
+    following = blocks[position + 1 : position + 2]
+    return next((b for b in following if b.kind == "text" and b.follows), None)
 
 
 PAGES = {path.name: read_blocks(path.read_text()) for path in sorted(DOCS.glob("*.md"))}
@@ -94,16 +108,20 @@ def test_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch, request)
         pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
-    printed = None
-    for block in PAGES[page]:
-        if block.kind == "text" and block.follows and printed is not None:
-            assert says(block.code, printed), f"{page}, line {block.line + 1}, prints:\n{printed}"
-        printed = None
+    for position, block in enumerate(PAGES[page]):
         if block.kind not in RUN or block.skipped:
             continue
+        expected = output_after(PAGES[page], position)
+        refused = expected is not None and expected.code.startswith("Error:")
         with contextlib.redirect_stdout(io.StringIO()) as output:
-            run_python(block, page, names) if block.kind == "python" else run_commands(block)
+            if block.kind == "python":
+                run_python(block, page, names)
+            else:
+                run_commands(block, refused)
         printed = output.getvalue()
+        if expected is not None:
+            where = f"{page}, line {expected.line + 1}"
+            assert says(expected.code, printed), f"{where}, prints:\n{printed}"
         plt.close("all")
 
 

@@ -118,7 +118,11 @@ REFUSED = [
     (ColumnTypeError, "date", lambda X, y: (X.assign(t=pd.Timestamp("2020-01-01")), y)),
     (ColumnTypeError, "real number", lambda X, y: (X.assign(t=[{"a": 1}] * 60), y)),
     (ColumnTypeError, "real number", lambda X, y: (X.assign(t=["a", 1.0] * 30), y)),
-    (ColumnTypeError, "treatment 'd2'", lambda X, y: (X.assign(d2=["a", "b"] * 30), y)),
+    (
+        ColumnTypeError,
+        "column 'd2', but got text",
+        lambda X, y: (X.assign(d2=X["d2"].astype(str)), y),
+    ),
     (ColumnTypeError, "y to be numeric", lambda X, y: (X, pd.Series(["a", "b"] * 30))),
     (ColumnTypeError, "sparse", lambda X, y: (sparse.csr_matrix(X), y)),
     (ColumnTypeError, "lazy", lambda X, y: (pl.from_pandas(X).lazy(), y)),

@@ -19,7 +19,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str) -> t
 
 def _numbers(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
     parts = _listed(context, parameter, value)
-    if not all(part.isdigit() and int(part) > 0 for part in parts):
+    if not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
         raise click.BadParameter("numbers of rows such as 250,500 are expected")
     return tuple(map(int, parts))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,16 +14,31 @@ LEARNERS = ("wide", "net", "spline", "forest", "boosting", "lasso", "linear", "m
 
 @dataclass(frozen=True)
 class FitOptions:
-    """What to fit: options of the command line, columns of clusters, whether to show progress."""
+    """What to fit: options of the command line.
+
+    Attributes
+    ----------
+    groups : list of str
+        Columns of clusters.
+    references : dict from str to str
+        Reference categories.
+    written : dict from str to str
+        How the file is written, as far as options say.
+    progress : bool
+        Whether to show progress.
+    """
 
     outcome: str | None
     treatments: str | None
     controls: str | None
+    exclude: str | None
     formula: str | None
     select: str | None
     learner: str
     crossfit: str
     groups: list[str]
+    references: dict[str, str]
+    written: dict[str, str | None]
     weights: str | None
     seed: int
     drop_missing: bool
@@ -43,6 +59,19 @@ def read_vcov(text: str | None) -> tuple[str | None, list[str]]:
     return (None if kind == "cluster" else kind), split_names(columns)
 
 
+def read_references(texts: Sequence[str]) -> dict[str, str]:
+    """Return the reference categories by column."""
+    found: dict[str, str] = {}
+    for text in texts:
+        column, equals, level = text.partition("=")
+        if not (equals and column.strip() and level.strip()):
+            raise click.UsageError(f"--ref {text!r}: use COLUMN=LEVEL, such as arm=control.")
+        if column.strip() in found:
+            raise click.UsageError(f"--ref {text!r}: the column has another reference already.")
+        found[column.strip()] = level.strip()
+    return found
+
+
 def read_crossfit(text: str) -> Any:
     """Return the value of `crossfit` that the option's text stands for."""
     if text in {"auto", "loo"}:
@@ -50,6 +79,6 @@ def read_crossfit(text: str) -> Any:
     if text == "none":
         return None
     folds, by, times = text.partition("x")
-    if folds.isdigit() and (times.isdigit() if by else True):
+    if all(part.isascii() and part.isdigit() for part in ((folds, times) if by else (folds,))):
         return (int(folds), int(times)) if by else int(folds)
     raise click.UsageError(f"--crossfit {text!r}: use auto, loo, none, 5, or 5x3.")

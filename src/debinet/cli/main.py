@@ -9,6 +9,7 @@ import click
 from debinet import __version__
 from debinet.cli.dashboard import dashboard_command
 from debinet.cli.demo import demo_command
+from debinet.cli.example import example_command
 from debinet.cli.experiments import reproduce_command, simulate_command
 from debinet.cli.fit import fit_command
 from debinet.cli.saved import predict_command, trust_command
@@ -28,6 +29,7 @@ def cli() -> None:
 
 
 cli.add_command(demo_command)
+cli.add_command(example_command)
 cli.add_command(fit_command)
 cli.add_command(predict_command)
 cli.add_command(trust_command)

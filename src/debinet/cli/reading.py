@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import pandas as pd
+import click
 
-from debinet.data.files import READERS, read_frame
-from debinet.data.schema import unknown_column
-from debinet.exceptions import EmptyInputError, FileFormatError, MissingValueError
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from debinet.data.delimited import FileTable
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FORMAT = ("sep", "decimal", "encoding", "sheet")
+_OPTIONS = (
+    click.option("--sep", metavar="TEXT", help="Separator: one character, tab or space."),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark."),
+    click.option("--encoding", metavar="NAME", help="Encoding of the text, for example cp1252."),
+    click.option("--sheet", metavar="NAME", help="Sheet of an .xlsx file.  [default: the first]"),
+)
 
 
-def read_file(path: Path) -> pd.DataFrame:
-    """Read a table; compressed csv and tsv files too."""
-    endings = [ending.lower() for ending in path.suffixes]
-    ending = next((e for e in reversed(endings) if e in READERS), "")
-    if not ending:
-        raise FileFormatError(
-            f"a file that ends in {', '.join(READERS)}", repr(path.name), "Convert it first."
-        )
-    frame = read_frame(path, ending, str(path))
-    frame.columns = pd.Index([str(name) for name in frame.columns])
-    if frame.empty:
-        raise EmptyInputError(f"rows in {path}", "none", "Check the file.")
-    return frame
+def format_options(command: Command) -> Command:
+    """Add the options that say how a file is written; otherwise it is found out."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_file(path: Path, written: Mapping[str, str | None]) -> FileTable:
+    """Read a table; `written` has the values of `format_options`."""
+    from debinet.data.delimited import TextFormat
+    from debinet.data.table_files import FileOptions, read_table_file
+
+    text = TextFormat(written["sep"], written["decimal"], written["encoding"])
+    return read_table_file(path, FileOptions(text, written["sheet"]))
 
 
 def split_names(text: str | None) -> list[str]:
@@ -33,6 +47,8 @@ def split_names(text: str | None) -> list[str]:
 
 def require_columns(frame: pd.DataFrame, names: list[str]) -> None:
     """Require that all names are columns of the data."""
+    from debinet.data.schema import unknown_column
+
     for name in names:
         if name not in frame.columns:
             raise unknown_column(name, frame.columns)
@@ -42,6 +58,8 @@ def without_missing(
     frame: pd.DataFrame, drop: bool, option: str = "--drop-missing to leave these rows out"
 ) -> tuple[pd.DataFrame, int]:
     """Return the rows without missing values and how many were dropped; refuse them by default."""
+    from debinet.exceptions import EmptyInputError, MissingValueError
+
     missing = frame.isna()
     bad = int(missing.any(axis=1).sum())
     if bad and not drop:
@@ -56,6 +74,6 @@ def without_missing(
         raise EmptyInputError(
             "rows without missing values",
             "none",
-            "Use --controls to leave out columns that are empty.",
+            "Use --exclude to leave out columns that are empty.",
         )
     return frame[~missing.any(axis=1)].reset_index(drop=True), bad

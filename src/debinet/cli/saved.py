@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from debinet.cli.reading import format_options
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -20,6 +22,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("file", type=_FILE)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write a table.")
 @click.option("--keep", metavar="COLUMNS", help="Columns of FILE to copy, separated by commas.")
+@format_options
 @click.option("--nuisance", is_flag=True, help="Add f(Z), the part that the controls explain.")
 @click.option("--allow-missing", is_flag=True, help="Predict nothing for rows with missing values.")
 @click.option("--trusted", is_flag=True, help="Load a MODEL from a trusted source.")
@@ -34,14 +37,15 @@ def predict_command(
     allow_missing: bool,
     trusted: bool,
     force: bool,
+    **written: str | None,
 ) -> int:
     """Predict the outcome for the rows of FILE with a MODEL that `debinet fit --save` wrote.
 
     \b
     Examples:
       debinet fit wages.csv --outcome lwage --treatments educ --save wages.npz
-      debinet predict wages.npz new.csv --out predicted.csv
-      debinet predict wages.npz new.csv --keep id --nuisance
+      debinet predict wages.npz wages.csv --out predicted.csv
+      debinet predict wages.npz wages.csv --keep person --nuisance
     """  # noqa: D301 - click's marker against rewrapping
     from debinet.cli.reading import read_file, require_columns, split_names
     from debinet.cli.writing import require_frame_file, require_free, write_frame
@@ -49,9 +53,9 @@ def predict_command(
 
     if out is not None:
         require_frame_file(out)
-        require_free([out], force)
+        require_free([out], force, inputs=[model, file])
     fitted = load(model, trusted=trusted)
-    frame = read_file(file)
+    frame = read_file(file, written).frame
     kept = split_names(keep)
     require_columns(frame, kept)
     predicted = _predict(fitted, model, frame, nuisance, allow_missing)

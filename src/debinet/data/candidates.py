@@ -8,16 +8,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from debinet.data.alignment import require_aligned
+from debinet.data.categories import read_levels
 from debinet.data.checks import (
     find_copies,
     require_independent,
     require_length,
     require_sound,
-    require_varying,
+    require_varying_outcome,
 )
+from debinet.data.column_notes import ColumnNote, note_columns
 from debinet.data.dataset import Dataset, read_outcome, read_weights
 from debinet.data.labels import read_groups
-from debinet.data.schema import Schema, read_levels
+from debinet.data.outcome_columns import require_no_namesake
+from debinet.data.schema import Schema
 from debinet.data.tables import Table, read_table
 from debinet.protocols import BoolArray, FloatArray, IntArray
 
@@ -77,6 +81,8 @@ class CandidateRows:
         Name of y.
     groups : IntArray of shape (n, ways), optional
     weights : FloatArray of shape (n,), optional
+    column_notes : tuple of ColumnNote
+        Remarks on columns, for the summary if they become controls.
     """
 
     candidates: Candidates
@@ -85,6 +91,7 @@ class CandidateRows:
     outcome: str
     groups: IntArray | None
     weights: FloatArray | None
+    column_notes: tuple[ColumnNote, ...] = ()
 
     def of(self, rows: IntArray) -> CandidateRows:
         """Return some of the rows."""
@@ -103,7 +110,7 @@ class CandidateRows:
     def dataset(self, treatments: BoolArray, kept: BoolArray) -> Dataset:
         """Return the data of a model with some of the columns, of which some are treatments."""
         D, names = self.X[:, treatments], self._names(treatments)
-        require_varying(self.y[:, None], ("y",))
+        require_varying_outcome(self.y)
         require_independent(D, names)
         groups = self.groups
         if groups is not None:  # coded from 0 among these rows
@@ -111,7 +118,17 @@ class CandidateRows:
         schema = Schema(self._names(kept), tuple(np.flatnonzero(treatments[kept]).tolist()), {})
         # Rows in one piece, as `Schema.split` has them: products are then the same to the bit.
         Z = np.ascontiguousarray(self.X[:, kept & ~treatments])
-        return Dataset(self.y, D, Z, schema, self.outcome, groups, self.weights)
+        notes = self._notes(kept & ~treatments)
+        return Dataset(self.y, D, Z, schema, self.outcome, groups, self.weights, notes)
+
+    def columns_of(self, chosen: BoolArray) -> tuple[str, ...]:
+        """Return the columns of X that some of the coded columns (P,) come from."""
+        source = dict.fromkeys(self.candidates.source[chosen].tolist())
+        return tuple(self.candidates.schema.names[j] for j in source)
+
+    def _notes(self, controls: BoolArray) -> tuple[str, ...]:
+        source = set(self.candidates.source[controls].tolist())
+        return tuple(note.text for note in self.column_notes if note.column in source)
 
     def _names(self, columns: BoolArray) -> tuple[str, ...]:
         return tuple(self.candidates.names[j] for j in np.flatnonzero(columns))
@@ -124,14 +141,18 @@ def read_candidate_rows(
     table = read_table(X)
     outcome, name = read_outcome(y)
     require_length(outcome.size, table.n, "y")
+    require_aligned(X=X, y=y, groups=groups, sample_weight=sample_weight)
+    require_no_namesake(name, table, outcome)
     candidates = make_candidates(table)
     values = candidates.read(table)
     require_sound(values, candidates.names, outcome)
+    codes = None if groups is None else read_groups(groups, table.n)
     return CandidateRows(
         candidates,
         values,
         outcome,
         name or "y",
-        None if groups is None else read_groups(groups, table.n),
+        codes,
         None if sample_weight is None else read_weights(sample_weight, table.n),
+        note_columns(table, outcome, name, codes),
     )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import qr
 
+from debinet.data.outcome_columns import require_not_outcome
 from debinet.exceptions import (
     CollinearError,
     ConstantColumnError,
@@ -49,7 +50,7 @@ def require_enough_rows(n: int, q: int) -> None:
         raise TooFewRowsError(
             f"at least {SPARE_ROWS} rows (of positive weight) more than treatments",
             f"{q} treatments and {rows} (n_samples = {n})",
-            "Name fewer treatments, or check how the data were read.",
+            "Name fewer treatments, or let DebiNet select them from all columns.",
         )
 
 
@@ -120,16 +121,31 @@ def _alike(columns: FloatArray) -> list[int]:
 
 
 def require_sound(columns: FloatArray, names: Sequence[str], outcome: FloatArray) -> None:
-    """Require enough rows, varying columns and outcome on ordinary scales, and no duplicates."""
+    """Require enough rows, columns and an outcome that vary on ordinary scales, and no duplicates.
+
+    The outcome must not be one of the columns, either.
+    """
     n = outcome.size
     if n <= SPARE_ROWS:
         rows = "1 sample" if n == 1 else f"{n} rows"
         raise TooFewRowsError(
             f"more than {SPARE_ROWS} rows", f"{rows} (n_samples = {n})", "Add rows."
         )
-    for values, labels in ((columns, names), (outcome[:, None], ("y",))):
-        require_varying(values, labels)
+    require_varying(columns, names)
+    require_varying_outcome(outcome)
     require_distinct(columns, names)
+    require_not_outcome(columns, names, outcome)
+
+
+def require_varying_outcome(outcome: FloatArray) -> None:
+    """Require an outcome (n,) with more than one value, on an ordinary scale."""
+    if outcome.min() == outcome.max():
+        raise ConstantColumnError(
+            "an outcome y that varies",
+            f"the value {outcome[0]:g} in every row",
+            "Check which column y is, and how the rows were selected.",
+        )
+    require_varying(outcome[:, None], ("y",))
 
 
 def require_independent(D: FloatArray, names: Sequence[str]) -> None:

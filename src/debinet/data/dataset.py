@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
+from debinet.data.alignment import require_aligned
 from debinet.data.arrays import require
 from debinet.data.checks import (
     require_enough_rows,
@@ -16,7 +17,9 @@ from debinet.data.checks import (
     require_length,
     require_sound,
 )
+from debinet.data.column_notes import note_columns
 from debinet.data.labels import read_groups
+from debinet.data.outcome_columns import require_no_namesake
 from debinet.data.schema import Schema, Treatments, make_schema
 from debinet.data.tables import read_table, read_vector
 from debinet.exceptions import InputError
@@ -43,6 +46,8 @@ class Dataset:
         Clusters, coded from 0.
     weights : FloatArray of shape (n,), optional
         Sample weights.
+    notes : tuple of str
+        What was done to the columns, and what is remarkable about controls, for the summary.
     """
 
     y: FloatArray
@@ -52,6 +57,7 @@ class Dataset:
     outcome: str
     groups: IntArray | None
     weights: FloatArray | None
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         lengths = {len(part) for part in (self.y, self.D, self.Z)}
@@ -75,6 +81,7 @@ class Dataset:
         y: Any,
         treatments: Treatments,
         *,
+        ref: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
     ) -> Dataset:
@@ -88,7 +95,9 @@ class Dataset:
         y : array or series of shape (n,)
             Outcome.
         treatments : str, int or sequence of them
-            Columns of D, by name or position.
+            Columns of D, by name or position. Text and categories are coded against a reference.
+        ref : mapping from str to category, or category, optional
+            The references of treatments; whole numbers that it names are categories, too.
         groups : array or series of shape (n,), or two columns, optional
             Clusters: rows of one group are never split between training and held-out rows.
         sample_weight : array or series of shape (n,), optional
@@ -97,7 +106,9 @@ class Dataset:
         table = read_table(X, copy=False)  # D and Z will be copies
         outcome, name = read_outcome(y)
         require_length(outcome.size, table.n, "y")
-        schema = make_schema(table, treatments)
+        require_aligned(X=X, y=y, groups=groups, sample_weight=sample_weight)
+        require_no_namesake(name, table, outcome)
+        schema = make_schema(table, treatments, ref)
         D, Z = schema.split(table)
         weights = None if sample_weight is None else read_weights(sample_weight, table.n)
         counted = table.n if weights is None else int(np.count_nonzero(weights))
@@ -108,14 +119,18 @@ class Dataset:
         else:
             require_sound(table.values, table.names, outcome)
         require_independent(D, schema.treatment_names)
+        codes = None if groups is None else read_groups(groups, table.n)
+        notes = note_columns(table, outcome, name, codes)
+        remarks = [note.text for note in notes if note.column not in schema.treatments]
         return cls(
             y=outcome,
             D=D,
             Z=Z,
             schema=schema,
             outcome=name or "y",
-            groups=None if groups is None else read_groups(groups, table.n),
+            groups=codes,
             weights=weights,
+            notes=(*schema.notes, *remarks),
         )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -20,15 +20,18 @@ import numpy as np
 import pandas as pd
 
 from debinet.data.atomic_write import write_atomically
-from debinet.exceptions import EmptyInputError, FileFormatError, MissingDependencyError
+from debinet.exceptions import (
+    DebiNetError,
+    EmptyInputError,
+    FileFormatError,
+    MissingDependencyError,
+)
 
 # With low_memory, columns of mixed types would warn.
 _read_csv = partial(pd.read_csv, low_memory=False)
 
 READERS: dict[str, Callable[..., Any]] = {
     ".csv": _read_csv,
-    ".tsv": partial(_read_csv, sep="\t"),
-    ".txt": partial(pd.read_csv, sep=None, engine="python"),
     ".parquet": partial(pd.read_parquet, engine="pyarrow"),
     ".feather": pd.read_feather,
     ".dta": partial(pd.read_stata, convert_dates=False),
@@ -42,13 +45,23 @@ _LIMIT = 2**26  # bytes of a download, so that a server cannot fill the memory
 
 def read_frame(content: Path | BytesIO, ending: str, name: str, **options: Any) -> pd.DataFrame:
     """Read a table in the format of `ending`; errors are typed and contain its `name`."""
-    try:
+    with readable(ending, name):
         return pd.DataFrame(READERS[ending](content, **options))
+
+
+@contextmanager
+def readable(ending: str, name: str) -> Iterator[None]:
+    """Give whatever goes wrong while a file is read a type, and the file's `name`."""
+    try:
+        yield
+    except DebiNetError:
+        raise
     except ImportError as error:
         raise MissingDependencyError(
             f"the package that reads {ending} files",
             f"a Python without it ({error})",
-            "Install it (pip install pyarrow for .parquet and .feather), or use a .csv file.",
+            "Install it (pip install pyarrow for .parquet and .feather, openpyxl for .xlsx), or "
+            "use a .csv file.",
         ) from error
     except pd.errors.EmptyDataError as error:
         raise EmptyInputError(f"rows in {name}", "an empty file", "Check the file.") from error

@@ -36,6 +36,7 @@ CLASSES = {
     "fitted": "models.estimation:Fitted",
     "means": "models.estimation:ConditionalMeans",
     "schema": "data.schema:Schema",
+    "coded treatment": "data.coded_treatment:CodedTreatment",
     "candidates": "data.candidates:Candidates",
     "desparsified design": "selection.problem:LinearProblem",
     "desparsified lasso": "desparsified.lasso:LassoFit",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -9,7 +10,15 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from debinet.data.categories import (
+    read_categories,
+    read_levels,
+    read_references,
+    treatment_levels,
+)
+from debinet.data.coded_treatment import CodedTreatment
 from debinet.data.tables import Table
 from debinet.exceptions import (
     ColumnTypeError,
@@ -20,6 +29,9 @@ from debinet.exceptions import (
     UnknownColumnError,
 )
 from debinet.protocols import FloatArray
+
+# What separates columns in files; found in a name, they were not separated.
+_JOINTS = re.compile(r"[;,|\t]|\s+")
 
 Treatments: TypeAlias = str | int | Sequence[str | int]
 
@@ -35,18 +47,44 @@ class Schema:
     treatments : tuple of int
         Positions of the columns of D.
     levels : mapping from int to tuple of str
-        For every text column of Z, its categories in order. Two categories become one column
-        (the second against the first), more become one column each.
+        For every text column, its categories in order. Of a control, two categories become one
+        column (the second against the first), more become one column each. Of a treatment, all but
+        the first, the reference, become one column each.
+    codes : tuple of int
+        Positions of treatments in `levels` that are whole numbers, not text.
     """
 
     names: tuple[str, ...]
     treatments: tuple[int, ...]
     levels: Mapping[int, tuple[str, ...]]
+    codes: tuple[int, ...] = ()
+
+    @cached_property
+    def treatment_columns(self) -> tuple[tuple[int, str | None], ...]:
+        """Columns of D after coding: position in X, and the category or None for numbers."""
+        return tuple(
+            (j, level)
+            for j in self.treatments
+            for level in (self.levels[j][1:] if j in self.levels else (None,))
+        )
 
     @property
     def treatment_names(self) -> tuple[str, ...]:
-        """Names of the columns of D."""
-        return tuple(self.names[j] for j in self.treatments)
+        """Names of the columns of D after coding."""
+        return tuple(
+            self.names[j] if level is None else _term(self.names[j], level)
+            for j, level in self.treatment_columns
+        )
+
+    @property
+    def coded_treatments(self) -> tuple[CodedTreatment, ...]:
+        """The treatments that are categories."""
+        return tuple(
+            CodedTreatment(name, first, tuple(_term(name, level) for level in others))
+            for name, (first, *others) in (
+                (self.names[j], self.levels[j]) for j in self.treatments if j in self.levels
+            )
+        )
 
     @cached_property
     def control_columns(self) -> tuple[tuple[int, str | None], ...]:
@@ -67,40 +105,76 @@ class Schema:
         )
 
     @property
+    def control_column_names(self) -> tuple[str, ...]:
+        """Names of the columns of X that Z is made of, before coding."""
+        return tuple(name for j, name in enumerate(self.names) if j not in self.treatments)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What was done to the columns, for the summary."""
-        return tuple(
+        controls = (
             f"{self.names[j]!r} is categorical: one-hot encoded, {len(levels)} categories"
             for j, levels in self.levels.items()
+            if j not in self.treatments
         )
+        treatments = (
+            f"{one.name!r} is categorical: coefficients compare with {one.reference!r}"
+            for one in self.coded_treatments
+        )
+        return (*treatments, *controls)
 
     def split(self, table: Table) -> tuple[FloatArray, FloatArray]:
-        """Return D and the coded Z of a table with the same columns."""
-        D = table.values[:, list(self.treatments)]
-        unexpected = [table.names[j] for j in table.text if j not in self.levels]
+        """Return the coded D and Z of a table with the same columns."""
+        unexpected = [table.names[j] for j in table.text if j not in self.levels or j in self.codes]
         if unexpected:
             raise ColumnTypeError(
                 f"numbers in column {unexpected[0]!r}, as in the data of fit",
                 "text",
                 "Convert the column as it was converted for fit.",
             )
+        text = {j: read_categories(table, j, j in self.codes) for j in self.levels}
         for j, levels in self.levels.items():
-            _require_levels(table, j, levels)
+            _require_levels(text[j], table.names[j], levels)
+        D = _coded_columns(table, text, self.treatment_columns)
         if not self.levels:
             # one order in memory, so that sums have the same last digits wherever rows come from
             return D, np.ascontiguousarray(np.delete(table.values, self.treatments, axis=1))
-        Z = np.empty((table.n, len(self.control_columns)))
-        for k, (j, level) in enumerate(self.control_columns):
-            Z[:, k] = table.values[:, j] if level is None else table.text[j] == level
-        return D, Z
+        return D, _coded_columns(table, text, self.control_columns)
 
 
-def make_schema(table: Table, treatments: Treatments) -> Schema:
-    """Find the treatments among the columns and the categories of the text columns."""
+def _term(name: str, level: str) -> str:
+    return f"{name}[{level}]"
+
+
+def _coded_columns(
+    table: Table,
+    text: Mapping[int, npt.NDArray[np.object_]],
+    columns: Sequence[tuple[int, str | None]],
+) -> FloatArray:
+    """Return columns of a table (n, k): numbers, or 1 where a category is the one given."""
+    if all(level is None for _, level in columns):
+        return table.values[:, [j for j, _ in columns]]
+    coded = np.empty((table.n, len(columns)))
+    for k, (j, level) in enumerate(columns):
+        coded[:, k] = table.values[:, j] if level is None else text[j] == level
+    return coded
+
+
+def make_schema(table: Table, treatments: Treatments, ref: Any = None) -> Schema:
+    """Find the treatments among the columns and the categories of the text columns.
+
+    `ref` has the reference categories of treatments by name; treatments of whole numbers that it
+    names are categories, too.
+    """
     positions = find_columns(table.names, treatments, table.labels)
-    require_numeric(table.names, positions, table.text)
-    levels = {j: read_levels(table, j) for j in table.text}
-    return Schema(table.names, positions, levels)
+    references = read_references(ref, [table.names[j] for j in positions])
+    levels = {j: read_levels(table, j) for j in table.text if j not in positions}
+    for j in positions:
+        name = table.names[j]
+        if j in table.text or name in references:
+            levels[j] = treatment_levels(table, j, references.get(name))
+    codes = tuple(j for j in positions if j in levels and j not in table.text)
+    return Schema(table.names, positions, dict(sorted(levels.items())), codes)
 
 
 def require_numeric(
@@ -114,7 +188,7 @@ def require_numeric(
                 f"text such as {next(iter(text[j]))!r}",
                 "Convert the column if it holds numbers (a numpy array has one type for all, a "
                 "data frame has not); make 0/1 columns of categories (pandas.get_dummies with "
-                "drop_first=True) and name those as treatments.",
+                "drop_first=True) and name those as treatments, or use fit, which codes them.",
             )
 
 
@@ -179,7 +253,14 @@ def unknown_column(
     """Return the error for a name that the data do not have; it suggests the nearest name."""
     names = [str(column) for column in columns]
     near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else f"The columns are {_some(names)}."
+    joined = next((one for one in names if name in _JOINTS.split(one) and name != one), None)
+    if joined is not None:
+        hint = (
+            f"The column {joined[:40]!r} looks like several: read the file with its separator "
+            "(sep=';' of pandas.read_csv, --sep on the command line)."
+        )
+    else:
+        hint = f"Did you mean {near[0]!r}?" if near else f"The columns are {_some(names)}."
     return UnknownColumnError(expected, repr(name), hint)
 
 
@@ -188,39 +269,16 @@ def _some(names: Sequence[str]) -> str:
     return shown + (", ..." if len(names) > 8 else "")
 
 
-def read_levels(table: Table, j: int) -> tuple[str, ...]:
-    """Return the categories of a text column, in order."""
-    levels = tuple(sorted(set(table.text[j])))
-    require_repeats(levels, table.n, table.names[j])
-    return levels
-
-
-def require_repeats(levels: Collection[str], n: int, name: str) -> None:
-    """Require that not every row has a category of its own."""
-    if len(levels) == n > 2:
-        raise InputError(
-            f"categories that repeat in column {name!r}",
-            f"a different text in each of the {n} rows",
-            "It looks like an identifier: drop the column.",
-        )
-
-
 def _coded(levels: tuple[str, ...]) -> tuple[str, ...]:
     return levels[1:] if len(levels) == 2 else levels
 
 
-def _require_levels(table: Table, j: int, levels: tuple[str, ...]) -> None:
+def _require_levels(column: npt.NDArray[np.object_], name: str, levels: tuple[str, ...]) -> None:
     """Require a text column without categories that are new."""
-    if j not in table.text:
-        raise ColumnTypeError(
-            f"text in column {table.names[j]!r}, as in the data of fit",
-            "numbers",
-            "Convert the column as it was converted for fit.",
-        )
-    unknown = set(table.text[j]) - set(levels)
+    unknown = set(column) - set(levels)
     if unknown:
         raise InputError(
-            f"the categories seen in fit in column {table.names[j]!r}",
+            f"the categories seen in fit in column {name!r}",
             f"{sorted(unknown)[:3]}",
             "Merge rare categories before fit, or drop those rows.",
         )

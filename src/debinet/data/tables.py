@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from debinet.data.number_text import require_no_number_text
 from debinet.exceptions import (
     ColumnTypeError,
     DuplicateColumnError,
@@ -38,12 +39,15 @@ class Table:
         The categorical and text columns, by position, as strings.
     labels : tuple, optional
         The columns' own labels, which need not be strings, if the data had any.
+    declared : mapping from int to tuple of str
+        The categories of categorical columns, in their own order.
     """
 
     names: tuple[str, ...]
     values: FloatArray
     text: Mapping[int, npt.NDArray[np.object_]]
     labels: tuple[Any, ...] | None = None
+    declared: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -95,6 +99,7 @@ def read_vector(v: Any, role: str) -> tuple[FloatArray, str | None]:
         )
     values, text = _read_column(raw, role)
     if text is not None:
+        require_no_number_text(text, role)
         raise ColumnTypeError(
             f"{role} to be numeric", "text", "Code it as numbers, for example 0 and 1."
         )
@@ -155,17 +160,30 @@ def _read_frame(frame: nw.DataFrame[Any], *, copy: bool) -> Table:
     if numbers is not None:
         return Table(names, numbers, {}, tuple(labels))
     columns = []
-    for name, series in zip(names, frame.iter_columns(), strict=True):
+    declared = {}
+    for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True)):
         kind = series.dtype
         if kind == nw.Boolean or kind.is_numeric():
             columns.append(series.cast(nw.Float64).to_numpy())
         elif kind in (nw.Categorical, nw.Enum):
             columns.append(series.cast(nw.String).to_numpy())
+            declared[j] = _categories(series)
         elif kind in (nw.String, nw.Object, nw.Unknown):
             columns.append(series.to_numpy())
         else:
             raise _not_a_column(name, str(kind))
-    return replace(_assemble(names, columns, frame.shape[0]), labels=tuple(labels))
+    table = _assemble(names, columns, frame.shape[0])
+    return replace(table, labels=tuple(labels), declared=declared)
+
+
+def _categories(series: nw.Series[Any]) -> tuple[str, ...]:
+    """Return the categories of a column in the order that was declared, if one was."""
+    native = series.to_native()
+    if isinstance(native, pd.Series):
+        return tuple(map(str, native.cat.categories))
+    if isinstance(series.dtype, nw.Enum):
+        return tuple(series.dtype.categories)
+    return ()
 
 
 def _all_numbers(frame: nw.DataFrame[Any], *, copy: bool) -> FloatArray | None:

@@ -12,6 +12,7 @@ from typing import Literal, Self
 import numpy as np
 
 from debinet.data.arrays import require
+from debinet.data.coded_treatment import CodedTreatment
 from debinet.data.folds import Folds
 from debinet.protocols import FloatArray, IntArray
 
@@ -165,6 +166,10 @@ class Provenance:
         Where the rows were streamed from.
     controls : int, optional
         Number of controls.
+    control_columns : tuple of str
+        Names of the columns that they are made of, of which a category has several controls.
+    categories : tuple of CodedTreatment
+        Treatments that are categories, each with several coefficients.
     learner : str, optional
         Name of its class.
     hidden_units : int, optional
@@ -189,6 +194,8 @@ class Provenance:
     outcome: str = "y"
     source: str | None = None
     controls: int | None = None
+    control_columns: tuple[str, ...] = ()
+    categories: tuple[CodedTreatment, ...] = ()
     learner: str | None = None
     hidden_units: int | None = None
     cross_fitting: CrossFitting | None = None

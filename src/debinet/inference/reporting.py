@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from debinet.inference.overlap import EDGES
-from debinet.inference.summary_lines import result_title, summary_lines
+from debinet.inference.summary_lines import listed_controls, result_title, summary_lines
 from debinet.inference.trust import Trust
 from debinet.inference.trust_evidence import TrustEvidence
 from debinet.protocols import StoppingCurve
@@ -46,6 +47,7 @@ def write_report(
     sections = [_coefficients(result, level, joint), _trust_section(result.trust())]
     sections += _pictures(result)
     sections.append(Section("What was run", text=_what_was_run(result, level, joint, source)))
+    sections += _folded_controls(result.provenance.control_columns)
     sections.append(Section("How to cite", text=_CITATION))
     write_page(path, result_title(result.provenance), sections)
 
@@ -170,6 +172,15 @@ def _stopping(stopping: StoppingCurve | None, names: list[str]) -> list[Section]
         "each treatment; a line marks where it stopped"
     )
     return [Section("Stopping path", figure=figure, caption=caption)]
+
+
+def _folded_controls(names: Sequence[str]) -> list[Section]:
+    """Return the list of all controls, to be unfolded, if "What was run" shows only some."""
+    if ", ".join(names) == (listed_controls(names) or ""):
+        return []
+    listed = html.escape(", ".join(names))
+    table = f"<details><summary>All {len(names)} columns</summary><p>{listed}</p></details>"
+    return [Section("Controls", table=table)]
 
 
 def _what_was_run(result: Inference, level: float, joint: bool, source: str) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from debinet.exceptions import CovarianceError
 from debinet.inference.provenance import CorrectedErrors, LassoPenalties, Provenance, Selected
+from debinet.report.tables import format_number, format_pvalue
 
 if TYPE_CHECKING:
     from debinet.inference.result import Inference
 
 # More coefficients than this are not listed one by one.
 _LISTED = 5
+# The same for controls.
+_LISTED_CONTROLS = 10
 
 
 def result_title(provenance: Provenance) -> str:
@@ -28,11 +33,13 @@ def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str
         "model": _equation(provenance),
         "rows": f"{result.n}{source}",
         "columns": _columns(provenance, q),
+        "controls": listed_controls(provenance.control_columns),
         "learner": _learner(provenance),
         "cross-fitting": _cross_fitting(provenance),
         "method": provenance.method,
         **_lasso_lines(provenance.lasso),
         "clusters": _clusters(provenance),
+        "categories": _joint_tests(result),
         "errors in D": _errors(provenance.errors, result.names),
         "last stage": _last_stage(result),
     }
@@ -66,6 +73,14 @@ def _columns(provenance: Provenance, q: int) -> str | None:
     return f"{q} treatment{'s' * (q != 1)} (D), {p} control{'s' * (p != 1)} (Z)"
 
 
+def listed_controls(names: Sequence[str]) -> str | None:
+    """Return the names of the controls, those beyond ten as a number."""
+    if not names:
+        return None
+    more = len(names) - _LISTED_CONTROLS
+    return ", ".join(names[:_LISTED_CONTROLS]) + (f" and {more} more" if more > 0 else "")
+
+
 def _learner(provenance: Provenance) -> str | None:
     if provenance.hidden_units is None:
         return provenance.learner
@@ -85,6 +100,28 @@ def _clusters(provenance: Provenance) -> str | None:
         return None
     numbers = " and ".join(map(str, clusters.numbers))
     return numbers if clusters.column is None else f"{numbers} of {clusters.column!r}"
+
+
+def _joint_tests(result: Inference) -> str | None:
+    """Return, for treatments with several coefficients, the test that all of them are zero."""
+    tests = [
+        f"{one.name} {_joint_test(result, one.terms)}"
+        for one in result.provenance.categories
+        if len(one.terms) > 1
+    ]
+    return "; ".join(tests) or None
+
+
+def _joint_test(result: Inference, terms: tuple[str, ...]) -> str:
+    try:
+        test = result.wald_test(list(terms))
+    except CovarianceError:
+        return f"({len(terms)} coefficients): no joint test, as there are too few clusters"
+    pvalue = format_pvalue(test.pvalue)
+    return (
+        f"(joint test): F({test.df_num}, {test.df_denom:g}) = {format_number(test.statistic)}, "
+        f"p {pvalue if pvalue.startswith('<') else f'= {pvalue}'}"
+    )
 
 
 def _errors(errors: CorrectedErrors | None, names: tuple[str, ...]) -> str | None:

@@ -53,7 +53,7 @@ def coefficient_path(
     require_torch()
     from debinet.learners.net.trace import trace_predictions
 
-    data = Dataset.from_any(X, y, model.treatments, groups=groups)
+    data = Dataset.from_any(X, y, model.treatments, ref=model.ref, groups=groups)
     options = model._options()
     repetitions = draw_folds(data, options, closed_form=False)
     if len(repetitions) > 1:

@@ -15,6 +15,7 @@ from debinet._random import RandomState, named_generator, root_seed
 from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.data.tables import require_numbers
+from debinet.data.unfitted import SaysUnfitted
 from debinet.desparsified.bootstrap import bootstrap
 from debinet.desparsified.bootstrapped import Bootstrapped
 from debinet.desparsified.evidence import lasso_evidence
@@ -29,7 +30,7 @@ from debinet.protocols import FloatArray
 from debinet.selection.problem import LinearProblem, read_problem
 
 
-class DebiasedLasso(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class DebiasedLasso(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Every coefficient of `y = X coef + e`, coef sparse, with intervals: the desparsified Lasso.
 
     The Lasso `t` is biased towards zero. What it leaves of y is projected, for each column, on

@@ -17,6 +17,7 @@ from debinet.data.options import switch
 from debinet.data.records import save_object
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
+from debinet.data.unfitted import SaysUnfitted
 from debinet.inference.multisplit import MultiSplit
 from debinet.learners.progress import Progress, run_counted
 from debinet.models.estimate import require_options
@@ -33,7 +34,7 @@ from debinet.protocols import BoolArray, FloatArray, IntArray
 from debinet.selection.named import resolve_selector
 
 
-class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class DebiNet(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of selected features in `y = D coef + f(Z) + e`.
 
     A selector chooses D among the columns of X on some of the rows; on the others,

@@ -100,6 +100,8 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
             model="Partially linear model",
             outcome=data.outcome,
             controls=data.Z.shape[1],
+            control_columns=data.schema.control_column_names,
+            categories=data.schema.coded_treatments,
             learner=type(learner).__name__,
             cross_fitting=CrossFitting.of(repetitions),
             method=options.method,
@@ -172,7 +174,7 @@ def _default_vcov(found: Estimation) -> str:
 def _notes(
     data: Dataset, repetitions: Sequence[Folds], of_learner: Sequence[str]
 ) -> tuple[str, ...]:
-    notes = [*data.schema.notes, *(note for note in of_learner if note)]
+    notes = [*data.notes, *(note for note in of_learner if note)]
     if repetitions[0].in_sample:
         notes.append(
             "residuals are in-sample: intervals are too narrow if the learner fits noise; "

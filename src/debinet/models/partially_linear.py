@@ -16,6 +16,7 @@ from debinet.data.dataset import Dataset
 from debinet.data.options import switch
 from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
+from debinet.data.unfitted import SaysUnfitted
 from debinet.exceptions import OptionError
 from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
 
     A learner estimates `E(y|Z)` and `E(D|Z)`; each row is predicted by models that did not see
@@ -36,7 +37,9 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     treatments : str, int or sequence of them
-        Columns of X that make up D, by name or position. All other columns are Z.
+        Columns of X that make up D, by name or position. All other columns are Z. A text or
+        categorical column `arm` becomes one column for each category but the reference: `arm[b]`,
+        `arm[c]`. The summary has a joint test of them.
     learner : str or regressor
         Learns the conditional means. `"wide"` is an over-parameterized network in its
         infinite-width limit, `"lasso"` a cross-validated Lasso (`LassoLearner`),
@@ -49,6 +52,10 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         landmarks (`TangentNet`). With fewer rows or more controls it is the ReLU network
         `WideNet()`, in which all controls have the same weight. In the last two cases a note
         says so.
+    ref : mapping from str to category, or category, optional
+        The reference categories, such as `{"arm": "control"}`; the name may be left out if there is
+        one treatment. By default the first: of a categorical column by its own order, of text by
+        the alphabet. A column of whole numbers is a category only if it is named here.
     crossfit : {"auto", "loo"}, int, (int, int), splitter, list of (train, test) pairs, or None
         How rows are held out. A pair is (folds, repetitions). `"auto"` is exact leave-one-out for
         learners that have it in closed form and 5 folds for others; None is the paper's in-sample
@@ -108,6 +115,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         treatments: str | int | Sequence[str | int],
         learner: Any = "wide",
         *,
+        ref: Any = None,
         crossfit: Any = "auto",
         method: str = "auto",
         n_jobs: int | None = None,
@@ -116,6 +124,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.treatments = treatments
         self.learner = learner
+        self.ref = ref
         self.crossfit = crossfit
         self.method = method
         self.n_jobs = n_jobs
@@ -142,6 +151,7 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             X,
             y,
             self.treatments,
+            ref=self.ref,
             groups=groups,
             sample_weight=sample_weight,
         )
@@ -199,6 +209,12 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         from debinet.models.streamed import StreamedTable
 
+        if self.ref is not None:
+            raise OptionError(
+                "treatments of numbers, for streamed data",
+                f"ref={self.ref!r}",
+                "Code the categories as 0/1 columns, or use fit.",
+            )
         if checkpoint is not None and self.random_state is None:
             raise OptionError(
                 "random_state=0 or another number, so that a checkpoint can be resumed",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Self
 
 from debinet.data.formula import FormulaDesign, apply_formula, pick_columns, read_formula
+from debinet.data.formula_terms import coded_terms, order_levels
 from debinet.data.frames import frame_parts, make_frame
 from debinet.data.records import save_object
 from debinet.data.safe_formula import require_safe_formula
@@ -91,6 +92,7 @@ def plm(
     data: Any,
     learner: Any = "wide",
     *,
+    ref: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     **options: Any,
@@ -107,6 +109,9 @@ def plm(
         pandas, polars or arrow.
     learner : str or regressor
         As for `PartiallyLinear`.
+    ref : mapping from column to category, optional
+        The categories that the others are compared with, such as `{"arm": "control"}`. These
+        columns are categories in the formula, with or without `C()`.
     groups, sample_weight : column name(s) of data, or arrays, optional
         As for `PartiallyLinear.fit`.
     **options
@@ -122,6 +127,7 @@ def plm(
     ['d1', 'd2']
     """
     apart = [*_names(data, groups), *_names(data, sample_weight)]
+    data = order_levels(data, ref)
     design = read_formula(formula, data, apart)
     model = PartiallyLinear(list(design.treatments), learner, **options)
     model.fit(
@@ -130,7 +136,17 @@ def plm(
         groups=_column(data, groups),
         sample_weight=_column(data, sample_weight),
     )
+    _record_categories(model, design)
     return FormulaFit(formula, model, design)
+
+
+def _record_categories(model: PartiallyLinear, design: FormulaDesign) -> None:
+    """Tell the result which coefficients belong to one category, for its joint test."""
+    categories = coded_terms(design.specs[0])
+    if categories:
+        provenance = replace(model.result_.provenance, categories=categories)
+        result = replace(model.result_, provenance=provenance)
+        model._take(replace(model._fitted, result=result))
 
 
 def _names(data: Any, wanted: Any) -> list[str]:

@@ -169,7 +169,12 @@ def estimate_selected(
         notes.append("every feature was selected: nothing is left to learn, ordinary least squares")
     fitted = estimate(part.dataset(selected, kept), options)
     result = fitted.result
-    provenance = replace(result.provenance, model=MODEL, selection=record)
+    provenance = replace(
+        result.provenance,
+        model=MODEL,
+        control_columns=sample.columns_of(kept & ~selected),
+        selection=record,
+    )
     result = replace(result, provenance=provenance, notes=(*notes, *result.notes))
     return Estimated(selected, kept, replace(fitted, result=result), mean, result)
 

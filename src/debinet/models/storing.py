@@ -92,7 +92,8 @@ def _require_consistent(model: Any) -> None:
         if found.fitted is not None:
             _require_predictions(found.fitted, int((found.kept & ~found.selected).sum()))
     elif kind == "PartiallyLinear":
-        require(model.result_.estimate.size == len(model._fitted.schema.treatments), "treatments")
+        names = model._fitted.schema.treatment_names
+        require(model.result_.estimate.size == len(names), "treatments")
         _require_predictions(model._fitted, len(model._fitted.schema.control_names))
     elif kind == "DebiasedLasso":
         require(model.lasso_coef_.shape == (len(model._design.names),), "coefficients")

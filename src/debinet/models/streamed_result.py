@@ -32,6 +32,7 @@ def streamed_estimation(
             outcome=layout.outcome,
             source=source,
             controls=len(fit.schema.control_names),
+            control_columns=fit.schema.control_column_names,
             learner="TangentNet",
             hidden_units=fit.nuisances.row_map.units.width,
             cross_fitting=CrossFitting("folds", layout.folds, job_label(layout)),

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from debinet.data.alignment import require_aligned
 from debinet.data.checks import require_length, require_sound
 from debinet.data.dataset import read_outcome
+from debinet.data.outcome_columns import require_no_namesake
 from debinet.data.tables import read_table, require_numbers
 from debinet.protocols import FloatArray
 
@@ -72,6 +74,8 @@ def read_problem(X: Any, y: Any, standardize: bool = True) -> LinearProblem:
     require_numbers(table)
     outcome, name = read_outcome(y)
     require_length(outcome.size, table.n, "y")
+    require_aligned(X=X, y=y)
+    require_no_namesake(name, table, outcome)
     require_sound(table.values, table.names, outcome)
     # one copy, always in the same memory order: sums round differently in another
     centred = np.array(table.values, order="F")

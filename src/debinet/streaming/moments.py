@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from debinet.data.categories import require_repeats
 from debinet.data.checks import require_enough_rows, require_usable
-from debinet.data.schema import Schema, require_numeric, require_repeats
+from debinet.data.number_text import require_no_number_text
+from debinet.data.schema import Schema, require_numeric
 from debinet.exceptions import ColumnTypeError, EmptyInputError, InputError, TooFewRowsError
 from debinet.learners.inputs import Moments
 from debinet.protocols import FloatArray
@@ -100,6 +102,7 @@ def read_schema(sums: ColumnSums, layout: Layout) -> Schema:
     require_numeric(layout.features, range(layout.treatments), sums.levels)
     levels = {j: tuple(sorted(found)) for j, found in sorted(sums.levels.items())}
     for j, found in levels.items():
+        require_no_number_text(found, f"column {layout.features[j]!r}")
         require_repeats(found, sums.n, layout.features[j])
     names = (*layout.features, layout.outcome)
     # A text column with one category is a constant, too.
