@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,11 +19,12 @@ from debinet.inference import simultaneous
 from debinet.inference.change_vcov import change_vcov
 from debinet.inference.honest import breakdown_norms
 from debinet.inference.huber import make_robust
-from debinet.inference.hypotheses import WaldTest, hypothesis_matrix, right_hand_side, wald_test
+from debinet.inference.hypotheses import WaldTest, read_hypotheses, wald_test
 from debinet.inference.intervals import half_lengths
 from debinet.inference.measurement_error import correct_result
 from debinet.inference.provenance import Provenance
 from debinet.inference.regression import Regression
+from debinet.inference.residuals import outcome_residuals
 from debinet.inference.summary_lines import result_title, summary_lines
 from debinet.inference.trust import Trust, assess_trust
 from debinet.inference.trust_evidence import DeferredEvidence
@@ -145,6 +147,16 @@ class Inference:
         """Score of every row, of shape (repetitions, n, q)."""
         return np.stack([regression.scores for regression in self.regressions])
 
+    @property
+    def resid(self) -> FloatArray:
+        """What the model leaves of y in every row of the fit, of shape (n,).
+
+        y less its prediction, made as in the fit: by models that did not see the row, unless
+        `crossfit=None`. With repetitions of cross-fitting, their mean. Data that were streamed have
+        none, as rows were not kept.
+        """
+        return outcome_residuals(self.regressions, self.estimate)
+
     # Names of statsmodels, by which other packages, such as maketables, read a result.
     params, bse, tvalues, pvalues, nobs = coef, se, statistic, pvalue, n
     endog_names = outcome
@@ -202,7 +214,7 @@ class Inference:
         Parameters
         ----------
         kind : {"iid", "HC0", "HC1", "HC2", "HC3", "cluster", "full"}
-            Name of the covariance.
+            Name of the covariance, in upper or lower case.
         groups : array or series of shape (n,), or two columns, optional
             For `"cluster"`: the clusters, by default those given to fit.
         """
@@ -240,13 +252,13 @@ class Inference:
 
         Parameters
         ----------
-        R : array or DataFrame of shape (m, q), or names of coefficients, optional
-            Hypotheses; names stand for "these are zero".
+        R : str, list of str, or array or DataFrame of shape (m, q), optional
+            Hypotheses: equations such as `"bmi = bp"`, `"bmi = bp, age = 0"` or `"2 * a - b = 1"`,
+            where a name alone stands for "is zero"; or their matrix.
         r : float or array of shape (m,), optional
-            Right-hand sides, zero by default.
+            Right-hand sides, zero by default, where the equations have none.
         """
-        matrix = hypothesis_matrix(R, self.names)
-        right = right_hand_side(r, len(matrix))
+        matrix, right = read_hypotheses(R, r, self.names)
         return wald_test(self.estimate, self.covariance, self.df, matrix, right)
 
     def adjust(self, method: str) -> pd.Series:
@@ -320,6 +332,24 @@ class Inference:
         known = None if truth is None else pd.Series(truth)
         label = f"effect on {self.outcome}, {100 * level:g} % {'joint ' if joint else ''}intervals"
         return forest_plot(self.to_frame(level, joint), truth=known, ax=ax, label=label)
+
+    def report(
+        self, path: str | PathLike[str], level: float = 0.95, joint: bool = False, source: str = ""
+    ) -> None:
+        """Write a self-contained HTML page: coefficients, pictures, trust, and what was run.
+
+        Parameters
+        ----------
+        path : path
+            Replaced if it exists.
+        level, joint
+            As in `confint`.
+        source : str
+            Where the data came from, for the reader.
+        """
+        from debinet.inference.reporting import write_report
+
+        write_report(self, Path(path), level=level, joint=joint, source=source)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the result to `path`: JSON and arrays in one file, no pickle. See `dn.load`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -14,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from debinet._random import RandomState, named_generator, named_seed, root_seed
 from debinet.data.candidates import CandidateRows, read_candidate_rows
 from debinet.data.options import switch
-from debinet.data.records import save_object
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
 from debinet.inference.multisplit import MultiSplit
 from debinet.learners.progress import Progress, run_counted
 from debinet.models.estimate import require_options
 from debinet.models.estimation import Options
+from debinet.models.result_mixin import ResultMixin
 from debinet.models.selected import (
     MODEL,
     Estimated,
@@ -33,7 +32,7 @@ from debinet.protocols import BoolArray, FloatArray, IntArray
 from debinet.selection.named import resolve_selector
 
 
-class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of selected features in `y = D coef + f(Z) + e`.
 
     A selector chooses D among the columns of X on some of the rows; on the others,
@@ -160,11 +159,6 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         return self._predict(X, linear=False)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
-        check_is_fitted(self, "result_")
-        save_object(self, path)
 
     def _predict(self, X: Any, *, linear: bool) -> FloatArray:
         check_is_fitted(self, "result_")

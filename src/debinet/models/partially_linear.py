@@ -14,19 +14,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from debinet._random import RandomState, root_seed
 from debinet.data.dataset import Dataset
 from debinet.data.options import switch
-from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.exceptions import OptionError
 from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
+from debinet.models.result_mixin import ResultMixin
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
 
     A learner estimates `E(y|Z)` and `E(D|Z)`; each row is predicted by models that did not see
@@ -236,11 +236,6 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         _, Z = self._split(X)
         return self._fitted.nuisance(Z)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
-        check_is_fitted(self, "result_")
-        save_object(self, path)
 
     @property
     def relevance_(self) -> pd.Series | pd.DataFrame:

@@ -1,0 +1,52 @@
+"""What all models offer of their result: summary, trust, report, file, table in a notebook."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
+
+from debinet.data.records import save_object
+from debinet.inference.result import Inference
+from debinet.inference.trust import Trust
+
+
+class ResultMixin:
+    """Passes questions about the result on to `result_`, or says that there is none yet."""
+
+    result_: Inference
+
+    def summary(self, level: float = 0.95, joint: bool = False) -> str:
+        """Return the result as text; see `Inference.summary`."""
+        return self._result().summary(level, joint)
+
+    def trust(self) -> Trust:
+        """Return checks of whether the intervals can be trusted; see `Inference.trust`."""
+        return self._result().trust()
+
+    def report(
+        self, path: str | PathLike[str], level: float = 0.95, joint: bool = False, source: str = ""
+    ) -> None:
+        """Write a self-contained HTML page about the result; see `Inference.report`."""
+        self._result().report(path, level, joint, source)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
+        check_is_fitted(self, "result_")
+        save_object(self, path)
+
+    def _result(self) -> Inference:
+        check_is_fitted(self, "result_")
+        return self.result_
+
+    def _repr_html_(self) -> str:
+        """Return the coefficients; before `fit`, scikit-learn's diagram."""
+        if hasattr(self, "result_"):
+            return self.result_.to_html()
+        return str(estimator_html_repr(self))
+
+    # Notebooks ask for this first, and scikit-learn's would show the diagram of a fitted model too.
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
