@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from debinet.models.debiased_lasso import DebiasedLasso
     from debinet.models.debinet import DebiNet
     from debinet.models.partially_linear import PartiallyLinear
-    from debinet.models.plm import FormulaFit, plm
+    from debinet.models.plm import plm
     from debinet.models.storing import load
     from debinet.report.curves import plot_coefficient_path
     from debinet.report.intervals import plot_intervals
@@ -45,7 +45,6 @@ _WHERE = {
     "DebiNet": "debinet.models.debinet",
     "DebiasedLasso": "debinet.models.debiased_lasso",
     "ElasticNet": "debinet.selection.elastic_net",
-    "FormulaFit": "debinet.models.plm",
     "ForwardBackward": "debinet.selection.forward_backward",
     "GroupLasso": "debinet.selection.group_lasso",
     "Inference": "debinet.inference.result",
@@ -77,7 +76,6 @@ __all__ = [
     "DebiNet",
     "DebiasedLasso",
     "ElasticNet",
-    "FormulaFit",
     "ForwardBackward",
     "GroupLasso",
     "Inference",

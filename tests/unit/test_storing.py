@@ -285,10 +285,24 @@ def test_hostile_formula_in_a_file(data, tmp_path):
     header, arrays = pack(fit)
     mark = tmp_path / "ran"
     hostile = f"lwage ~ d1 | z1 + __import__('pathlib').Path('{mark}').touch()"
-    write_archive(tmp_path / "bad.npz", edited(header, ("parts", "formula"), hostile), arrays)
+    record = next(r for r in header["records"] if r["class"] == "formula")
+    record["parts"]["formula"] = hostile
+    write_archive(tmp_path / "bad.npz", header, arrays)
     with pytest.raises(FileFormatError, match=r"pathlib|functions"):
         dn.load(tmp_path / "bad.npz")
     assert not mark.exists()
+
+
+def test_a_formula_of_another_model_in_a_file(data, tmp_path):
+    X, y = data
+    fit = dn.plm("lwage ~ d1 | z1 + z2", X.assign(lwage=y), "mean", random_state=0)
+    for text in ("lwage ~ d1 | z1", "lwage ~ z2 | d1 + z1"):
+        header, arrays = pack(fit)
+        record = next(r for r in header["records"] if r["class"] == "formula")
+        record["parts"]["formula"] = text
+        write_archive(tmp_path / "bad.npz", header, arrays)
+        with pytest.raises(FileFormatError, match="formula"):
+            dn.load(tmp_path / "bad.npz")
 
 
 # --- files of released versions ---

@@ -96,11 +96,9 @@ def fit_command(
     else:
         require_no_streaming(streaming)
         model, left_out = _fit(file, asked)
-    # The fit of a formula holds the model whose result it shows.
-    fitted = getattr(model, "model", model)
-    fitted.verbose = False  # a saved model does not depend on whether it was made in a terminal
+    model.verbose = False  # a saved model does not depend on whether it was made in a terminal
     if kind is not None and kind != model.result_.vcov_type:
-        fitted.result_ = fitted.result_.with_vcov(kind)
+        model.result_ = model.result_.with_vcov(kind)
     result = model.result_
     for path in table:
         write_table(result, path, level, joint)

@@ -31,7 +31,8 @@ CLASSES = {
     "PartiallyLinear": "models.partially_linear:PartiallyLinear",
     "DebiNet": "models.debinet:DebiNet",
     "DebiasedLasso": "models.debiased_lasso:DebiasedLasso",
-    "plm": "models.plm:FormulaFit",
+    "plm": "models.plm:FormulaFit",  # of 0.2.0; today a PartiallyLinear with a formula
+    "formula": "models.formula_columns:FormulaColumns",
     "estimated": "models.selected:Estimated",
     "fitted": "models.estimation:Fitted",
     "means": "models.estimation:ConditionalMeans",

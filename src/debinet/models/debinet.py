@@ -11,15 +11,17 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, named_seed, root_seed
-from debinet.data.candidates import CandidateRows, read_candidate_rows
+from debinet.data.candidates import CandidateRows, Candidates, read_candidate_rows
 from debinet.data.options import switch
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
+from debinet.data.schema import unknown_column
 from debinet.inference.multisplit import MultiSplit
 from debinet.learners.progress import Progress, run_counted
 from debinet.models.estimate import require_options
 from debinet.models.estimation import Options
 from debinet.models.result_mixin import ResultMixin
+from debinet.models.roles import assign_roles, label_list, name_clusters, pick_used
 from debinet.models.selected import (
     MODEL,
     Estimated,
@@ -86,6 +88,9 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     {'x0': 1.1, 'x1': 1.1, 'x2': 0.9}
     """
 
+    # For files of versions that did not have it.
+    _used: tuple[Any, ...] | None = None
+
     def __init__(
         self,
         selector: Any = "lasso",
@@ -107,7 +112,15 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        controls: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Select, then estimate.
 
         Parameters
@@ -117,12 +130,17 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
             one-hot encoded and always controls.
         y : array or series of shape (n,)
             Outcome.
-        groups : array or series of shape (n,), or two columns, optional
+        controls : sequence of str, optional
+            Columns of X that are controls whatever the selector would say: they are not offered
+            to it.
+        groups : array or series of shape (n,), or two columns, or names of columns of X, optional
             Clusters, never divided between selection and estimation.
-        sample_weight : array or series of shape (n,), optional
+        sample_weight : array or series of shape (n,), or the name of a column of X, optional
             Weights of the rows, for the selector, the learner and the regression on residuals.
         """
-        sample = read_candidate_rows(X, y, groups, sample_weight)
+        roles = assign_roles(X, groups=groups, sample_weight=sample_weight)
+        sample = read_candidate_rows(roles.X, y, roles.groups, roles.sample_weight)
+        sample = replace(sample, candidates=_without(sample.candidates, controls))
         plan, seed = read_plan(self.selection_share), root_seed(self.random_state)
         selector = resolve_selector(self.selector)
         require_selector(selector)
@@ -135,11 +153,11 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         ]
         done = _run_all(_Procedure(sample, selector, options), splits)
         # The seed that repeats the whole fit, not only what follows the split of the rows.
-        first = _with_seed(done.first, seed)
+        first = _with_seed(done.first, seed, roles.clusters)
         several = _aggregate(sample, [_row(first), *done.others]) if done.others else None
         # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
-        validate_data(self, X, skip_check_array=True)
-        self._candidates, self._estimated = sample.candidates, first
+        validate_data(self, roles.X, skip_check_array=True)
+        self._candidates, self._estimated, self._used = sample.candidates, first, roles.used
         self.selector_, self.splits_, self.result_ = done.selection.selector, several, first.result
         self.selection_rows_, self.estimation_rows_ = splits[0].selection, splits[0].estimation
         self.coef_ = first.result.estimate.copy()
@@ -162,6 +180,7 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _predict(self, X: Any, *, linear: bool) -> FloatArray:
         check_is_fitted(self, "result_")
+        X = pick_used(X, self._used)
         values = self._candidates.read(read_same_columns(self, X, self._candidates.schema.names))
         found = self._estimated
         if found.fitted is None:
@@ -221,9 +240,25 @@ def _run_all(procedure: _Procedure, splits: list[RowSplit]) -> _AllSplits:
         return _AllSplits(selection, first, run_counted(work, counter, n_jobs=options.n_jobs))
 
 
-def _with_seed(estimated: Estimated, seed: int) -> Estimated:
+def _without(candidates: Candidates, controls: Any) -> Candidates:
+    """Return candidates among which the controls are not offered to a selector."""
+    if controls is None:
+        return candidates
+    names = candidates.schema.names
+    wanted = label_list(controls)
+    for name in wanted:
+        if str(name) not in names:
+            raise unknown_column(str(name), names, "controls that are columns of X")
+    fixed = [names.index(str(name)) for name in wanted]
+    return replace(
+        candidates, selectable=candidates.selectable & ~np.isin(candidates.source, fixed)
+    )
+
+
+def _with_seed(estimated: Estimated, seed: int, clusters: str | None) -> Estimated:
+    """Return the record of the whole fit, with the seed that repeats it."""
     provenance = replace(estimated.result.provenance, seed=seed)
-    result = replace(estimated.result, provenance=provenance)
+    result = name_clusters(replace(estimated.result, provenance=provenance), clusters)
     fitted = None if estimated.fitted is None else replace(estimated.fitted, result=result)
     return replace(estimated, result=result, fitted=fitted)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,10 +21,13 @@ from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
 from debinet.models.result_mixin import ResultMixin
+from debinet.models.roles import assign_roles, name_clusters, pick_used
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from debinet.models.formula_columns import FormulaColumns
 
 
 class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -83,8 +87,10 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         The coefficients as an array.
     relevance_ : Series
         Weights of the controls, for learners that have them.
+    formula_ : FormulaColumns or None
+        Of a model that `plm` fitted.
     n_features_in_ : int
-        Number of columns of X.
+        Number of columns of X that are used.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, if X had names.
 
@@ -102,6 +108,10 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
     >>> model.result_.coef.round(2).to_dict(), truth.to_dict()
     ({'d1': 0.95, 'd2': -0.55}, {'d1': 1.0, 'd2': -0.5})
     """
+
+    # For files of versions that did not have them.
+    formula_: FormulaColumns | None = None
+    _used: tuple[Any, ...] | None = None
 
     def __init__(
         self,
@@ -122,7 +132,15 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        controls: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Estimate the coefficients.
 
         Parameters
@@ -132,23 +150,34 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
             are one-hot encoded; missing values are an error.
         y : array or series of shape (n,)
             Outcome.
-        groups : array or series of shape (n,), or two columns, optional
+        controls : sequence of str, optional
+            The columns of X that are controls, by default all that are neither treatments nor named
+            as groups or weights.
+        groups : array or series of shape (n,), or two columns, or names of columns of X, optional
             Clusters. A cluster is never split between training and held-out rows, and the
             covariance allows for dependence within it.
-        sample_weight : array or series of shape (n,), optional
+        sample_weight : array or series of shape (n,), or the name of a column of X, optional
             Weights of the rows, for the learner and for the regression on residuals.
         """
-        data = Dataset.from_any(
+        roles = assign_roles(
             X,
-            y,
-            self.treatments,
+            treatments=self.treatments,
+            controls=controls,
             groups=groups,
             sample_weight=sample_weight,
         )
+        data = Dataset.from_any(
+            roles.X,
+            y,
+            roles.treatments,
+            groups=roles.groups,
+            sample_weight=roles.sample_weight,
+        )
         fitted = estimate(data, self._options())
+        fitted = replace(fitted, result=name_clusters(fitted.result, roles.clusters))
         # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
-        validate_data(self, X, skip_check_array=True)
-        self._take(fitted)
+        validate_data(self, roles.X, skip_check_array=True)
+        self._take(fitted, roles.used)
         return self
 
     def fit_stream(
@@ -257,11 +286,21 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
 
         return relevance_plot(self.relevance_, ax)
 
+    def with_formula(self, formula: FormulaColumns) -> Self:
+        """Make `predict` take data frames with the variables of a formula; for `plm`."""
+        check_is_fitted(self, "result_")
+        provenance = replace(self.result_.provenance, formula=formula.formula)
+        result = replace(self.result_, provenance=provenance)
+        self._take(replace(self._fitted, result=result))
+        self.formula_ = formula
+        return self
+
     def _split(self, X: Any) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self, "result_")
+        X = pick_used(X, self._used) if self.formula_ is None else self.formula_.read(X)
         table = read_same_columns(self, X, self._fitted.schema.names)
         return self._fitted.schema.split(table)
 
-    def _take(self, fitted: Fitted) -> None:
-        self._fitted = fitted
+    def _take(self, fitted: Fitted, used: tuple[Any, ...] | None = None) -> None:
+        self._fitted, self._used, self.formula_ = fitted, used, None
         self.result_, self.coef_ = fitted.result, fitted.result.estimate.copy()

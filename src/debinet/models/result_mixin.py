@@ -41,6 +41,9 @@ class ResultMixin:
         check_is_fitted(self, "result_")
         return self.result_
 
+    def __str__(self) -> str:
+        return self.summary() if hasattr(self, "result_") else repr(self)
+
     def _repr_html_(self) -> str:
         """Return the coefficients; before `fit`, scikit-learn's diagram."""
         if hasattr(self, "result_"):

@@ -12,7 +12,7 @@ from debinet.data.arrays import require
 from debinet.data.records import Unpacker, unpack
 from debinet.inference.result import Inference
 
-LOADED = ("Inference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "FormulaFit", "Net")
+LOADED = ("Inference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "Net")
 
 
 def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
@@ -31,7 +31,7 @@ def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
 
     Returns
     -------
-    PartiallyLinear, DebiNet, DebiasedLasso, the fit of `plm`, Inference or Net
+    PartiallyLinear, DebiNet, DebiasedLasso, Inference or Net
 
     Raises
     ------
@@ -82,9 +82,7 @@ def load_any_result(path: str | PathLike[str]) -> Inference:
 def _require_consistent(model: Any) -> None:
     """Require that the parts fit together, so that predictions do not fail later."""
     kind = type(model).__name__
-    if kind == "FormulaFit":
-        _require_consistent(model.model)
-    elif kind == "DebiNet":
+    if kind == "DebiNet":
         found = model._estimated
         require(
             found.selected.shape == found.kept.shape == model._candidates.source.shape, "columns"
@@ -93,9 +91,19 @@ def _require_consistent(model: Any) -> None:
             _require_predictions(found.fitted, int((found.kept & ~found.selected).sum()))
     elif kind == "PartiallyLinear":
         require(model.result_.estimate.size == len(model._fitted.schema.treatments), "treatments")
+        _require_formula(model.formula_, model._fitted.schema.names)
         _require_predictions(model._fitted, len(model._fitted.schema.control_names))
     elif kind == "DebiasedLasso":
         require(model.lasso_coef_.shape == (len(model._design.names),), "coefficients")
+
+
+def _require_formula(formula: Any, columns: tuple[str, ...]) -> None:
+    """Require that the formula of a model, if it has one, makes the model's columns."""
+    if formula is not None:
+        from debinet.models.formula_columns import FormulaColumns
+
+        same = isinstance(formula, FormulaColumns) and tuple(formula.design.X.columns) == columns
+        require(same, "columns of the formula")
 
 
 def _require_predictions(fitted: Any, controls: int) -> None:
