@@ -14,6 +14,7 @@ CLASSES = {
     "result": "inference.result:Inference",
     "regression": "inference.regression:ResidualRegression",
     "summed regression": "inference.summed:SummedRegression",
+    "split result": "inference.split_result:SplitInference",
     "multi-split": "inference.multisplit:MultiSplit",
     "provenance": "inference.provenance:Provenance",
     "cross-fitting": "inference.provenance:CrossFitting",

@@ -17,6 +17,7 @@ from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
 from debinet.data.schema import unknown_column
 from debinet.inference.multisplit import MultiSplit
+from debinet.inference.split_result import SplitInference
 from debinet.learners.progress import Progress, run_counted
 from debinet.models.estimate import require_options
 from debinet.models.estimation import Options
@@ -44,18 +45,19 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     selector : str or selector
-        `"lasso"`, `"adaptive_lasso"`, `"elastic_net"`, `"slope"`, `"forward_backward"`, one of this
-        library's selectors, or any object with `fit(X, y)` and `get_support()`, such as
-        scikit-learn's `SelectFromModel`.
+        `"lasso"`, `"adaptive-lasso"`, `"elastic-net"`, `"slope"`, `"forward-backward"`;
+        `"group-lasso"`, `"sparse-group-lasso"`, which select the 0-1 columns of a category
+        together; one of this library's selectors; or any object with `fit(X, y)` and
+        `get_support()`, such as scikit-learn's `SelectFromModel`.
     learner, crossfit, method, n_jobs
         As in `PartiallyLinear`. `method="auto"` is `"joint"` for the smooth network, which
         `"wide"` is if at most 100 controls are left, and `"structured"` otherwise. With several
         splits, `n_jobs` of them run at the same time.
     selection_share : float, (float, int) or None
         Share of the rows used for selection; the others are used for estimation. A pair (share,
-        repeats) draws that many random splits: `result_` is that of the first, `splits_` aggregates
-        all. None selects and estimates on the same rows, as the paper does; intervals then cover
-        less often than their level.
+        repeats) draws that many random splits, which `result_` aggregates. None selects and
+        estimates on the same rows, as the paper does; intervals then cover less often than their
+        level.
     random_state : int, numpy random generator, or None
         Decides the split, the folds and every random state left open.
     verbose : bool
@@ -63,11 +65,13 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    result_ : Inference
+    result_ : Inference or SplitInference
         Coefficients of the selected features. If nothing was selected it is empty, and predictions
-        are the mean of the outcome. If everything was, it is ordinary least squares.
+        are the mean of the outcome. If everything was, it is ordinary least squares. With several
+        splits their aggregate; `result_.first` is the result of the first split, whose model
+        predicts, and of which the other attributes are.
     splits_ : MultiSplit or None
-        Selection frequencies and aggregated p-values and intervals, if there were several splits.
+        The estimates of every split, if there were several.
     selector_ : selector
         As fitted on the rows of selection.
     selection_rows_, estimation_rows_ : IntArray
@@ -158,7 +162,8 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
         validate_data(self, roles.X, skip_check_array=True)
         self._candidates, self._estimated, self._used = sample.candidates, first, roles.used
-        self.selector_, self.splits_, self.result_ = done.selection.selector, several, first.result
+        self.selector_, self.splits_ = done.selection.selector, several
+        self.result_ = SplitInference(several, first.result) if several else first.result
         self.selection_rows_, self.estimation_rows_ = splits[0].selection, splits[0].estimation
         self.coef_ = first.result.estimate.copy()
         return self

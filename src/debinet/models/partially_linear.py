@@ -17,6 +17,7 @@ from debinet.data.dataset import Dataset
 from debinet.data.options import switch
 from debinet.data.same_columns import read_same_columns
 from debinet.exceptions import OptionError
+from debinet.inference.result import Inference
 from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
@@ -109,6 +110,7 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
     ({'d1': 0.95, 'd2': -0.55}, {'d1': 1.0, 'd2': -0.5})
     """
 
+    result_: Inference
     # For files of versions that did not have them.
     formula_: FormulaColumns | None = None
     _used: tuple[Any, ...] | None = None

@@ -9,14 +9,14 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from debinet.data.records import save_object
-from debinet.inference.result import Inference
+from debinet.inference.shown import Shown
 from debinet.inference.trust import Trust
 
 
 class ResultMixin:
     """Passes questions about the result on to `result_`, or says that there is none yet."""
 
-    result_: Inference
+    result_: Any
 
     def summary(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the result as text; see `Inference.summary`."""
@@ -37,9 +37,10 @@ class ResultMixin:
         check_is_fitted(self, "result_")
         save_object(self, path)
 
-    def _result(self) -> Inference:
+    def _result(self) -> Shown:
         check_is_fitted(self, "result_")
-        return self.result_
+        result: Shown = self.result_
+        return result
 
     def __str__(self) -> str:
         return self.summary() if hasattr(self, "result_") else repr(self)
@@ -47,7 +48,7 @@ class ResultMixin:
     def _repr_html_(self) -> str:
         """Return the coefficients; before `fit`, scikit-learn's diagram."""
         if hasattr(self, "result_"):
-            return self.result_.to_html()
+            return self._result().to_html()
         return str(estimator_html_repr(self))
 
     # Notebooks ask for this first, and scikit-learn's would show the diagram of a fitted model too.

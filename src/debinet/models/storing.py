@@ -11,8 +11,9 @@ from debinet.data.archive import read_archive
 from debinet.data.arrays import require
 from debinet.data.records import Unpacker, unpack
 from debinet.inference.result import Inference
+from debinet.inference.split_result import SplitInference
 
-LOADED = ("Inference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "Net")
+LOADED = ("Inference", "SplitInference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "Net")
 
 
 def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
@@ -31,7 +32,7 @@ def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
 
     Returns
     -------
-    PartiallyLinear, DebiNet, DebiasedLasso, Inference or Net
+    PartiallyLinear, DebiNet, DebiasedLasso, Inference, SplitInference or Net
 
     Raises
     ------
@@ -61,19 +62,19 @@ def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
     return found
 
 
-def load_any_result(path: str | PathLike[str]) -> Inference:
+def load_any_result(path: str | PathLike[str]) -> Inference | SplitInference:
     """Read a result, or the result of a model without its learner."""
 
-    def rebuild(header: dict[str, Any], arrays: Any) -> Inference:
+    def rebuild(header: dict[str, Any], arrays: Any) -> Inference | SplitInference:
         unpacker = Unpacker(header["records"], arrays)
         root = header["root"]
         record = unpacker.records[root["record"]]
         if record["class"] == "plm":
             record = unpacker.records[record["parts"]["model"]["record"]]
-        if record["class"] != "result":
+        if record["class"] not in {"result", "split result"}:
             root = dict(record["parts"]["state"]["map"])["result_"]
-        result: Inference = unpacker.unpack(root)
-        require(isinstance(result, Inference), "result")
+        result: Inference | SplitInference = unpacker.unpack(root)
+        require(isinstance(result, (Inference, SplitInference)), "result")
         return result
 
     return read_archive(path, rebuild)
