@@ -35,6 +35,7 @@ def _require_file(context: click.Context, parameter: click.Parameter, value: Pat
 @click.option("--formula", help='"y ~ d1 + d2 | z1 + C(z2)" in place of these three.')
 @click.option("--select", type=click.Choice(_SELECTORS), help="Find the treatments.")
 @click.option("--learner", type=click.Choice(LEARNERS), default="wide", show_default=True)
+@click.option("--compare", metavar="NAMES", help="Fit several learners or methods: forest,lasso.")
 @click.option("--crossfit", default="auto", show_default=True, help="auto, loo, none, 5, or 5x3.")
 @click.option("--vcov", metavar="KIND", help="iid, HC0 to HC3, full, cluster:COLUMN[,COLUMN].")
 @click.option("--weights", metavar="COLUMN", help="Sample weights.")
@@ -89,7 +90,14 @@ def fit_command(
     require_tables(table)
     require_free([*table, *(path for path in (save, report) if path is not None)], force)
     kind, groups = read_vcov(vcov)
-    asked = FitOptions(groups=groups, progress=not quiet and _is_terminal(), **options)
+    progress = not quiet and _is_terminal()
+    asked = FitOptions(groups=groups, progress=progress, level=level, **options)
+    if asked.compare is not None:
+        from debinet.cli.comparing import require_comparable, show_comparison
+
+        require_comparable(asked, stream=stream, save=save, report=report, vcov=kind, joint=joint)
+        found = _fit(file, asked)[0].found
+        return show_comparison(found, table, as_json=json_, quiet=quiet)
     streaming = Streaming(width, checkpoint, scheduler)
     if stream:
         model, left_out = fit_stream(file, asked, kind, streaming), 0
@@ -192,6 +200,10 @@ def _fit_columns(frame: pd.DataFrame, asked: FitOptions) -> tuple[Any, int]:
 
 def _model(asked: FitOptions, treatments: list[str]) -> Any:
     """Return the model, importing only what it needs."""
+    if asked.compare is not None:
+        from debinet.cli.comparing import Compared
+
+        return Compared(asked, treatments)
     options: dict[str, Any] = {
         "learner": asked.learner,
         "crossfit": read_crossfit(asked.crossfit),
