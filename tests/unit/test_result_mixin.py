@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
@@ -37,6 +38,9 @@ def test_models_show_their_results(name, data, tmp_path):
     assert shown["text/html"] == model._repr_html_() == model.result_.to_html()
     assert "<script>" not in shown["text/html"]
     assert shown["text/plain"] == repr(model)
+    assert str(model) == model.summary()
+    with config_context(display="text"):
+        assert model._repr_mimebundle_() == {"text/plain": repr(model)}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -47,6 +51,7 @@ def test_before_the_fit_there_is_nothing_to_show(name, tmp_path):
             ask()
     assert list(tmp_path.iterdir()) == []
     assert "Not fitted" in model._repr_html_()
+    assert str(model) == repr(model)
 
 
 @pytest.mark.parametrize("method", ["structured", "robinson", "iv-type"])

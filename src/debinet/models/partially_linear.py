@@ -288,11 +288,10 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
 
         return relevance_plot(self.relevance_, ax)
 
-    def with_formula(self, formula: FormulaColumns) -> Self:
+    def _with_formula(self, formula: FormulaColumns, clusters: str | None = None) -> Self:
         """Make `predict` take data frames with the variables of a formula; for `plm`."""
-        check_is_fitted(self, "result_")
         provenance = replace(self.result_.provenance, formula=formula.formula)
-        result = replace(self.result_, provenance=provenance)
+        result = name_clusters(replace(self.result_, provenance=provenance), clusters)
         self._take(replace(self._fitted, result=result))
         self.formula_ = formula
         return self

@@ -59,7 +59,8 @@ def plm(
     model = PartiallyLinear(list(design.treatments), learner, **options)
     weights = named_column(data, sample_weight)
     model.fit(design.X, design.y, groups=named_column(data, groups), sample_weight=weights)
-    return model.with_formula(FormulaColumns(formula, design))
+    clusters = groups if isinstance(groups, str) else None
+    return model._with_formula(FormulaColumns(formula, design), clusters)
 
 
 class FormulaFit:
@@ -73,4 +74,4 @@ class FormulaFit:
     def from_parts(cls, parts: dict[str, Any]) -> Any:
         """Return the model with its formula."""
         model: PartiallyLinear = parts["model"]
-        return model.with_formula(FormulaColumns.from_parts(parts))
+        return model._with_formula(FormulaColumns.from_parts(parts))
