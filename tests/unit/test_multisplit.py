@@ -126,6 +126,16 @@ def test_the_summary_says_that_it_is_an_aggregate(several, tmp_path):
     assert "at least half of the 6 splits" in model.trust().checks[0].finding
 
 
+def test_notes_are_those_of_the_first_split(several):
+    X, y, _ = several
+    nothing = dn.DebiNet(dn.Lasso(100.0), "mean", selection_share=(0.4, 2), random_state=0)
+    result = nothing.fit(X, y).result_
+    assert result.to_frame().empty
+    assert "Note: in the first split, nothing was selected" in result.summary()
+    result.plot()
+    plt.close("all")
+
+
 def test_what_only_one_split_has_says_where_it_is(several):
     result = several[2].result_
     for name in ("se", "vcov", "wald_test", "with_vcov", "adjust", "resid", "regressions"):

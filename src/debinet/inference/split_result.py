@@ -57,7 +57,7 @@ class SplitInference(Shown):
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Warnings of the first split."""
-        return self.first.notes
+        return tuple(f"in the first split, {note}" for note in self.first.notes)
 
     @property
     def n(self) -> int:
