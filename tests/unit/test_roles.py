@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
 
 import debinet as dn
-from debinet.exceptions import InputError, OptionError, UnknownColumnError
+from debinet.exceptions import InputError, LengthError, OptionError, UnknownColumnError
 
 
 @pytest.fixture
@@ -112,6 +112,13 @@ def test_debinet_offers_no_controls_to_the_selector(frame, y):
 def test_unknown_names_are_refused(kind, arguments, frame, y):
     with pytest.raises(UnknownColumnError, match=r"controls.* that"):
         kind.fit(frame, y, **arguments)
+
+
+def test_lists_of_labels_are_no_names(frame, y):
+    labels = [f"g{i % 6}" for i in range(60)]
+    assert model().fit(frame, y, groups=labels).result_.df == 5
+    with pytest.raises(LengthError, match="groups"):
+        model().fit(frame, y, groups=labels[:-1])
 
 
 def test_what_cannot_be_looked_up(frame, y):

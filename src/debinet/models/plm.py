@@ -53,8 +53,7 @@ def plm(
     >>> list(fit.result_.names)
     ['d1', 'd2']
     """
-    rows = len(data) if hasattr(data, "__len__") else -1
-    apart = [*names_in(groups, rows), *names_in(sample_weight, rows)]
+    apart = [*names_in(groups), *names_in(sample_weight)]
     design = read_formula(formula, data, apart)
     model = PartiallyLinear(list(design.treatments), learner, **options)
     weights = named_column(data, sample_weight)

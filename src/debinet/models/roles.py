@@ -54,8 +54,7 @@ def assign_roles(
         The other columns that are used; by default all that are neither groups nor weights.
     groups, sample_weight : name(s) of columns, or arrays, optional
     """
-    rows = len(X) if hasattr(X, "__len__") else -1
-    named = [*names_in(groups, rows), *names_in(sample_weight, rows)]
+    named = [*names_in(groups), *names_in(sample_weight)]
     if controls is None and not named:
         return Roles(X, treatments, groups, sample_weight)
     labels = _labels(X)
@@ -83,18 +82,18 @@ def assign_roles(
     )
 
 
-def names_in(wanted: Any, rows: int) -> list[str]:
+def names_in(wanted: Any) -> list[str]:
     """Return the columns that `wanted` names; labels or weights given as such name none."""
     names = [wanted] if isinstance(wanted, str) else wanted
     if not isinstance(names, (list, tuple)) or not all(isinstance(v, str) for v in names):
         return []
-    # A list of texts as long as the data holds labels.
-    return [] if len(names) > 2 and len(names) == rows else list(names)
+    # There are at most two columns of clusters: more texts are labels of rows.
+    return list(names) if len(names) <= 2 else []
 
 
 def named_column(data: Any, wanted: Any) -> Any:
     """Look names up in the data; arrays pass through."""
-    names = names_in(wanted, len(data))
+    names = names_in(wanted)
     if not names:
         return wanted
     from debinet.data.formula import pick_columns  # imports formulaic, which takes its time
