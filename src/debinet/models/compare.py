@@ -77,7 +77,7 @@ def compare(
     >>> found = dn.compare(["lasso", "spline"], X, y, treatments=["d1"], random_state=0)
     >>> found.frame[["model", "coef", "trust"]].round(2)
         model  coef trust
-    0   lasso  1.02    ok
+    0   lasso  1.04    ok
     1  spline  1.03    ok
     """
     named = _named(models)

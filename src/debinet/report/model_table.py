@@ -118,10 +118,10 @@ def table(
     >>> print(dn.table(each, digits=2, trust=False))
                          (1)           (2)
     d1                   1.0
-                     (0.055)
+                     (0.052)
     d2                               -0.53
-                                   (0.056)
-    ----------------------------------------
+                                   (0.055)
+    --------------------------------------
     rows                 300           300
     learner     LassoLearner  LassoLearner
     method        structured    structured
