@@ -60,7 +60,7 @@ def growth(path: Path) -> pd.DataFrame:
         top = several["frequency"].drop("gdpsh465", errors="ignore").nlargest(2)
         initial = several.reindex(["gdpsh465"]).iloc[0]
         rows[name] = {
-            "selected (first split)": len(model.result_.names),
+            "selected (first split)": len(model.result_.first.names),
             "gdpsh465: splits": f"{initial['frequency']:.0%}" if initial.notna().any() else "0%",
             "coef": initial["coef"],
             "pvalue": initial["pvalue"],

@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from debinet.learners.tangent import TangentNet
     from debinet.learners.wide import WideNet
     from debinet.models.coefficient_path import coefficient_path
+    from debinet.models.compare import compare
+    from debinet.models.comparison import Comparison
     from debinet.models.debiased_lasso import DebiasedLasso
     from debinet.models.debinet import DebiNet
     from debinet.models.partially_linear import PartiallyLinear
-    from debinet.models.plm import FormulaFit, plm
+    from debinet.models.plm import plm
     from debinet.models.storing import load
     from debinet.report.curves import plot_coefficient_path
     from debinet.report.intervals import plot_intervals
+    from debinet.report.model_table import ModelTable, table
     from debinet.selection.adaptive_lasso import AdaptiveLasso
     from debinet.selection.elastic_net import ElasticNet
     from debinet.selection.forward_backward import ForwardBackward
@@ -42,10 +45,10 @@ __version__ = "0.2.0"
 _WHERE = {
     "AdaptiveLasso": "debinet.selection.adaptive_lasso",
     "Columns": "debinet.learners.columns",
+    "Comparison": "debinet.models.comparison",
     "DebiNet": "debinet.models.debinet",
     "DebiasedLasso": "debinet.models.debiased_lasso",
     "ElasticNet": "debinet.selection.elastic_net",
-    "FormulaFit": "debinet.models.plm",
     "ForwardBackward": "debinet.selection.forward_backward",
     "GroupLasso": "debinet.selection.group_lasso",
     "Inference": "debinet.inference.result",
@@ -53,6 +56,7 @@ _WHERE = {
     "LassoLearner": "debinet.learners.lasso",
     "LocalLinear": "debinet.learners.smoothers",
     "MeanLearner": "debinet.learners.mean",
+    "ModelTable": "debinet.report.model_table",
     "Net": "debinet.learners.net.net",
     "NadarayaWatson": "debinet.learners.smoothers",
     "PartiallyLinear": "debinet.models.partially_linear",
@@ -63,21 +67,23 @@ _WHERE = {
     "TangentNet": "debinet.learners.tangent",
     "WideNet": "debinet.learners.wide",
     "coefficient_path": "debinet.models.coefficient_path",
+    "compare": "debinet.models.compare",
     "load": "debinet.models.storing",
     "plm": "debinet.models.plm",
     "plot_coefficient_path": "debinet.report.curves",
     "plot_intervals": "debinet.report.intervals",
     "stack": "debinet.learners.stacking",
+    "table": "debinet.report.model_table",
 }
 _MODULES = ("datasets", "exceptions", "experiments", "testing", "theory")
 
 __all__ = [
     "AdaptiveLasso",
     "Columns",
+    "Comparison",
     "DebiNet",
     "DebiasedLasso",
     "ElasticNet",
-    "FormulaFit",
     "ForwardBackward",
     "GroupLasso",
     "Inference",
@@ -85,6 +91,7 @@ __all__ = [
     "LassoLearner",
     "LocalLinear",
     "MeanLearner",
+    "ModelTable",
     "NadarayaWatson",
     "Net",
     "PartiallyLinear",
@@ -95,6 +102,7 @@ __all__ = [
     "TangentNet",
     "WideNet",
     "coefficient_path",
+    "compare",
     "datasets",
     "exceptions",
     "experiments",
@@ -103,6 +111,7 @@ __all__ = [
     "plot_coefficient_path",
     "plot_intervals",
     "stack",
+    "table",
     "testing",
     "theory",
 ]

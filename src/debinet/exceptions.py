@@ -112,6 +112,10 @@ class CovarianceError(DebiNetError, ValueError):
     """The covariance that was asked for does not exist for these data."""
 
 
+class SplitsError(DebiNetError, AttributeError):
+    """Something was asked of several splits of the rows that only one split has."""
+
+
 class FormulaError(InputError):
     """A formula cannot be read."""
 

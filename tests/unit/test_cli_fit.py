@@ -293,3 +293,56 @@ def test_a_hostile_column_name_is_a_name(tmp_path, monkeypatch):
     with suppress(DebiNetError):
         run("fit", "data.csv", "--formula", f"y ~ d1 | z2 + `{name}`", "--quiet")
     assert not (tmp_path / "pwned").exists()
+
+
+# --- several models ---
+
+
+def test_several_models_in_one_call(wages, tmp_path):
+    frame = pd.read_csv(wages)
+    found = run("fit", wages, *COLUMNS, "--compare", "lasso, robinson,mean", "--json")
+    content = json.loads(found.output)
+    assert [(row["treatment"], row["model"]) for row in content["models"]] == [
+        (treatment, model) for treatment in ("d1", "d2") for model in ("lasso", "robinson", "mean")
+    ]
+    alone = dn.PartiallyLinear(["d1", "d2"], "lasso", random_state=0)
+    alone.fit(frame[["d1", "d2", "z1", "z2", "z3", "z4"]], frame["lwage"])
+    assert content["models"][0]["coef"] == pytest.approx(alone.coef_[0], rel=1e-12)
+    assert [row["treatment"] for row in content["agreement"]] == ["d1", "d2", "all"]
+    tables = [tmp_path / f"t.{ending}" for ending in ("csv", "md", "tex", "html")]
+    options = [part for path in tables for part in ("--table", path)]
+    printed = run("fit", wages, *COLUMNS, "--compare", "lasso,mean", *options, "--level", "0.9")
+    assert "Comparison of models of lwage" in printed.output
+    assert "90 %" in printed.output
+    for path in tables:
+        assert "lasso" in path.read_text()
+    assert pd.read_csv(tables[0])["coef"].notna().all()
+    quiet = run("fit", wages, *COLUMNS, "--compare", "mean", "--quiet")
+    assert quiet.output == ""
+
+
+def test_a_model_that_fails_is_a_row_and_the_exit_code(wages):
+    clusters = ("--vcov", "cluster:region")
+    found = run("fit", wages, *COLUMNS, *clusters, "--compare", "lasso,mean", "--json")
+    rows = json.loads(found.output)["models"]
+    assert [row["trust"] == "failed" for row in rows] == [True, False] * 2
+    assert "FoldError" in rows[0]["reason"]
+    assert found.return_value == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("--compare", "lasso,forrest"), UsageError),
+        (("--compare", ","), UsageError),
+        (("--compare", "lasso", "--save", "x.npz"), UsageError),
+        (("--compare", "lasso", "--report", "x.html"), UsageError),
+        (("--compare", "lasso", "--vcov", "HC1"), UsageError),
+        (("--compare", "lasso", "--joint"), UsageError),
+        (("--compare", "lasso", "--select", "lasso"), UsageError),
+    ],
+)
+def test_what_a_comparison_cannot_do(arguments, error, wages, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error):
+        run("fit", wages, *COLUMNS, *arguments)

@@ -1,10 +1,17 @@
 """Aggregation over random splits: against the formula written out, and its limits."""
 
+import pickle
+
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
+import debinet as dn
+from debinet.exceptions import OptionError, SplitsError
 from debinet.inference.multisplit import LEAST_QUANTILE, MultiSplit, aggregate
+from debinet.models.storing import load_any_result
 
 
 def written_out(p, least=LEAST_QUANTILE):
@@ -75,3 +82,85 @@ def test_multiplicity_counts_what_each_split_selected():
 def test_splits_that_selected_nothing_are_no_evidence():
     several = make([[np.nan, np.nan]] * 10 + [[0.1, np.nan]] * 10, 1.0)
     assert several.pvalue.to_dict() == {"x0": 1.0, "x1": 1.0}
+
+
+# --- DebiNet with several splits ---
+
+
+@pytest.fixture(scope="module")
+def several():
+    data = dn.datasets.make_table2(n=160, p=60, k=3, random_state=1)
+    X = data.X.rename(columns={"x1": "<b>"})
+    options = {"selection_share": (0.4, 6), "random_state": 0}
+    return X, data.y, dn.DebiNet(dn.Lasso(0.4), "lasso", **options).fit(X, data.y)
+
+
+def test_the_aggregate_is_the_result(several):
+    _, _, model = several
+    result, splits = model.result_, model.splits_
+    pd.testing.assert_frame_equal(result.to_frame(0.9), splits.to_frame(0.9))
+    assert list(result.names) == list(splits.to_frame().index)
+    for name in ("frequency", "coef", "pvalue"):
+        pd.testing.assert_series_equal(getattr(result, name), splits.to_frame()[name])
+    pd.testing.assert_frame_equal(result.confint(0.9), splits.to_frame(0.9)[["lower", "upper"]])
+    pd.testing.assert_frame_equal(result.conf_int(0.1), result.confint(0.9))
+    pd.testing.assert_series_equal(result.params, result.coef)
+    pd.testing.assert_series_equal(result.pvalues, result.pvalue)
+    assert result.nobs == result.n == result.first.n == len(model.estimation_rows_)
+
+
+def test_the_summary_says_that_it_is_an_aggregate(several, tmp_path):
+    _, _, model = several
+    text = model.summary(0.9)
+    assert text.startswith("DebiNet of y, aggregate of 6 splits\n")
+    for part in ("64 select and 96 estimate", "of 60 features ever", "90 %", "frequency"):
+        assert part in text
+    assert "covariance" not in text
+    assert "aggregate of 6 splits" in model._repr_html_()
+    assert "<b>" not in model._repr_html_()
+    model.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    for part in ("aggregate of 6 splits", "frequency", "<h2>Residuals", "several splits"):
+        assert part in page
+    assert model.trust().checks[1:] == model.result_.first.trust().checks
+    assert "at least half of the 6 splits" in model.trust().checks[0].finding
+
+
+def test_notes_are_those_of_the_first_split(several):
+    X, y, _ = several
+    nothing = dn.DebiNet(dn.Lasso(100.0), "mean", selection_share=(0.4, 2), random_state=0)
+    result = nothing.fit(X, y).result_
+    assert result.to_frame().empty
+    assert "Note: in the first split, nothing was selected" in result.summary()
+    result.plot()
+    plt.close("all")
+
+
+def test_what_only_one_split_has_says_where_it_is(several):
+    result = several[2].result_
+    for name in ("se", "vcov", "wald_test", "with_vcov", "adjust", "resid", "regressions"):
+        with pytest.raises(SplitsError, match=rf"result_\.first\.{name}"):
+            getattr(result, name)
+        assert not hasattr(result, name)
+    with pytest.raises(OptionError, match="joint"):
+        result.summary(joint=True)
+    with pytest.raises(OptionError, match="level"):
+        result.confint(95)
+
+
+def test_the_aggregate_can_be_drawn_saved_and_copied(several, tmp_path):
+    X, _, model = several
+    result = model.result_
+    ax = result.plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(result.names)
+    assert np.isfinite(ax.get_xlim()).all()
+    plt.close("all")
+    model.save(tmp_path / "model.npz")
+    result.save(tmp_path / "result.npz")
+    for twin in (dn.load(tmp_path / "model.npz").result_, dn.load(tmp_path / "result.npz")):
+        assert twin.summary() == result.summary()
+        assert str(twin.trust()) == str(result.trust())
+    for path in ("model.npz", "result.npz"):
+        assert str(load_any_result(tmp_path / path).trust()) == str(result.trust())
+    assert pickle.loads(pickle.dumps(result)).summary() == result.summary()
+    np.testing.assert_array_equal(dn.load(tmp_path / "model.npz").predict(X), model.predict(X))

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import statsmodels.formula.api as smf
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score
 
 import debinet as dn
 from debinet.exceptions import (
@@ -69,6 +70,7 @@ def test_polars_groups_and_weights_by_name(frame):
     same = plm("wage ~ d1 | z1", frame, groups=frame["firm"], sample_weight=frame["firm"])
     pd.testing.assert_frame_equal(fit.result_.vcov, same.result_.vcov)
     assert fit.result_.vcov_type == "cluster"
+    assert " of 'firm'" in fit.summary()
     two = dn.plm(
         "wage ~ d1 | z1",
         frame,
@@ -81,8 +83,29 @@ def test_polars_groups_and_weights_by_name(frame):
 
 
 def test_the_summary_shows_the_formula(frame):
-    text = str(plm("wage ~ d1 | z1", frame))
-    assert text.startswith("wage ~ d1 | z1")
+    fit = plm("wage ~ d1 | z1", frame)
+    for text in (str(fit), fit.summary(), fit.result_.summary()):
+        assert "formula        wage ~ d1 | z1" in text
+
+
+def test_what_it_returns_is_a_fitted_model_with_everything_on_it(frame, tmp_path):
+    fit = plm("wage ~ d1 + C(region) | z1 + log(firm + 1)", frame)
+    assert type(fit) is dn.PartiallyLinear
+    assert fit.trust().verdict == fit.result_.trust().verdict
+    fit.report(tmp_path / "fit.html")
+    assert "wage ~ d1 + C(region)" in (tmp_path / "fit.html").read_text()
+    assert "<table" in fit._repr_html_()
+    np.testing.assert_array_equal(fit.coef_, fit.result_.coef)
+    assert fit.score(frame, frame["wage"]) == r2_score(frame["wage"], fit.predict(frame))
+    fit.save(tmp_path / "fit.npz")
+    twin = dn.load(tmp_path / "fit.npz")
+    assert twin.formula_.formula == fit.formula_.formula
+    np.testing.assert_array_equal(twin.predict(frame), fit.predict(frame))
+    # Fitted again, it is a model of the columns that it is given then.
+    columns = fit.formula_.read(frame)
+    again = fit.fit(columns, frame["wage"])
+    assert again.formula_ is None
+    np.testing.assert_allclose(again.predict(columns), twin.predict(frame))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sklearn.linear_model import LassoCV, LogisticRegression
 from sklearn.model_selection import KFold
 
 import debinet as dn
-from closeness import assert_same_fit
+from closeness import assert_same_fit, assert_same_result
 from debinet.data.archive import write_archive
 from debinet.data.records import pack
 from debinet.data.registry import CLASSES, find_class
@@ -113,7 +113,9 @@ def test_debinet_with_several_splits(data, tmp_path):
     X, y = data
     model = dn.DebiNet(selection_share=(0.4, 3), random_state=0).fit(X, y)
     twin = written(model, tmp_path / "model.npz")
-    assert_same_fit(twin, model, X)
+    assert twin.summary() == model.summary()
+    assert_same_result(twin.result_.first, model.result_.first)
+    np.testing.assert_array_equal(twin.predict(X), model.predict(X))
     pd.testing.assert_frame_equal(twin.splits_.to_frame(), model.splits_.to_frame())
 
 
@@ -285,10 +287,24 @@ def test_hostile_formula_in_a_file(data, tmp_path):
     header, arrays = pack(fit)
     mark = tmp_path / "ran"
     hostile = f"lwage ~ d1 | z1 + __import__('pathlib').Path('{mark}').touch()"
-    write_archive(tmp_path / "bad.npz", edited(header, ("parts", "formula"), hostile), arrays)
+    record = next(r for r in header["records"] if r["class"] == "formula")
+    record["parts"]["formula"] = hostile
+    write_archive(tmp_path / "bad.npz", header, arrays)
     with pytest.raises(FileFormatError, match=r"pathlib|functions"):
         dn.load(tmp_path / "bad.npz")
     assert not mark.exists()
+
+
+def test_a_formula_of_another_model_in_a_file(data, tmp_path):
+    X, y = data
+    fit = dn.plm("lwage ~ d1 | z1 + z2", X.assign(lwage=y), "mean", random_state=0)
+    for text in ("lwage ~ d1 | z1", "lwage ~ z2 | d1 + z1"):
+        header, arrays = pack(fit)
+        record = next(r for r in header["records"] if r["class"] == "formula")
+        record["parts"]["formula"] = text
+        write_archive(tmp_path / "bad.npz", header, arrays)
+        with pytest.raises(FileFormatError, match="formula"):
+            dn.load(tmp_path / "bad.npz")
 
 
 # --- files of released versions ---

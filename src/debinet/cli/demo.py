@@ -61,7 +61,8 @@ def diabetes() -> Inference:
     # The square of a binary feature is a linear function of it.
     X = X.drop(columns="sex^2")
     model = DebiNet("lasso", random_state=0)
-    return model.fit(X, data.target.rename("progression")).result_
+    result: Inference = model.fit(X, data.target.rename("progression")).result_
+    return result
 
 
 def known_truth() -> tuple[Inference, pd.Series]:

@@ -39,6 +39,7 @@ def _require_file(context: click.Context, parameter: click.Parameter, value: Pat
 @click.option("--formula", help='"y ~ d1 + d2 | z1 + C(z2)" in place of these three.')
 @click.option("--select", type=click.Choice(_SELECTORS), help="Find the treatments.")
 @click.option("--learner", type=click.Choice(LEARNERS), default="wide", show_default=True)
+@click.option("--compare", metavar="NAMES", help="Fit several learners or methods: forest,lasso.")
 @click.option("--crossfit", default="auto", show_default=True, help="auto, loo, none, 5, or 5x3.")
 @click.option("--vcov", metavar="KIND", help="iid, HC0 to HC3, full, cluster:COLUMN[,COLUMN].")
 @click.option("--weights", metavar="COLUMN", help="Sample weights.")
@@ -106,8 +107,19 @@ def fit_command(
     references = read_references(options.pop("ref"))
     progress = not quiet and _is_terminal()
     asked = FitOptions(
-        groups=groups, references=references, written=written, progress=progress, **options
+        groups=groups,
+        references=references,
+        written=written,
+        progress=progress,
+        level=level,
+        **options,
     )
+    if asked.compare is not None:
+        from debinet.cli.comparing import require_comparable, show_comparison
+
+        require_comparable(asked, stream=stream, save=save, report=report, vcov=kind, joint=joint)
+        compared = fit_file(file, asked).model.found
+        return show_comparison(compared, table, as_json=json_, quiet=quiet)
     streaming = Streaming(width, checkpoint, scheduler)
     if stream:
         found = FileFit(fit_stream(file, asked, kind, streaming))
@@ -115,13 +127,11 @@ def fit_command(
         require_no_streaming(streaming)
         found = fit_file(file, asked)
     model = found.model
-    # The fit of a formula holds the model whose result it shows.
-    fitted = getattr(model, "model", model)
-    fitted.verbose = False  # a saved model does not depend on whether it was made in a terminal
+    model.verbose = False  # a saved model does not depend on whether it was made in a terminal
     if kind is not None and kind != model.result_.vcov_type:
-        fitted.result_ = fitted.result_.with_vcov(kind)
+        model.result_ = model.result_.with_vcov(kind)
     if found.notes:
-        fitted.result_ = replace(model.result_, notes=(*found.notes, *model.result_.notes))
+        model.result_ = replace(model.result_, notes=(*found.notes, *model.result_.notes))
     result = model.result_
     for path in table:
         write_table(result, path, level, joint)

@@ -43,6 +43,8 @@ class FitOptions:
     seed: int
     drop_missing: bool
     progress: bool
+    compare: str | None = None
+    level: float = 0.95
 
 
 def read_vcov(text: str | None) -> tuple[str | None, list[str]]:

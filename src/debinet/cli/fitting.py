@@ -21,7 +21,7 @@ class FileFit:
 
     Attributes
     ----------
-    model : PartiallyLinear, DebiNet or FormulaFit
+    model : PartiallyLinear, DebiNet or Compared
     left_out : int
         Rows with missing values that were left out.
     notes : tuple of str
@@ -116,6 +116,10 @@ def require_unused(excluded: list[str], used: list[str]) -> None:
 
 def _model(asked: FitOptions, treatments: list[str]) -> Any:
     """Return the model, importing only what it needs."""
+    if asked.compare is not None:
+        from debinet.cli.comparing import Compared
+
+        return Compared(asked, treatments)
     options: dict[str, Any] = {
         "learner": asked.learner,
         "crossfit": read_crossfit(asked.crossfit),

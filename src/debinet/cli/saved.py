@@ -109,8 +109,8 @@ def _columns(fitted: Any) -> list[str]:
     from debinet.data.formula import apply_columns
     from debinet.exceptions import FileFormatError
 
-    if hasattr(fitted, "formula"):
-        return apply_columns(fitted.design)
+    if getattr(fitted, "formula_", None) is not None:
+        return apply_columns(fitted.formula_.design)
     if not hasattr(fitted, "feature_names_in_"):
         raise FileFormatError(
             "a model that was fitted to named columns",

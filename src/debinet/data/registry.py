@@ -14,6 +14,7 @@ CLASSES = {
     "result": "inference.result:Inference",
     "regression": "inference.regression:ResidualRegression",
     "summed regression": "inference.summed:SummedRegression",
+    "split result": "inference.split_result:SplitInference",
     "multi-split": "inference.multisplit:MultiSplit",
     "provenance": "inference.provenance:Provenance",
     "cross-fitting": "inference.provenance:CrossFitting",
@@ -31,7 +32,8 @@ CLASSES = {
     "PartiallyLinear": "models.partially_linear:PartiallyLinear",
     "DebiNet": "models.debinet:DebiNet",
     "DebiasedLasso": "models.debiased_lasso:DebiasedLasso",
-    "plm": "models.plm:FormulaFit",
+    "plm": "models.plm:FormulaFit",  # of 0.2.0; today a PartiallyLinear with a formula
+    "formula": "models.formula_columns:FormulaColumns",
     "estimated": "models.selected:Estimated",
     "fitted": "models.estimation:Fitted",
     "means": "models.estimation:ConditionalMeans",

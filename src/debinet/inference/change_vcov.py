@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from debinet.data.labels import read_groups
 from debinet.exceptions import OptionError
-from debinet.inference.covariance import spread
+from debinet.inference.covariance import spread, vcov_name
 from debinet.inference.provenance import Clustered
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def change_vcov(result: Inference, kind: str, groups: Any) -> Inference:
     """Return the result with the covariance named `kind`; `groups` are read and checked."""
+    kind = vcov_name(kind)
     if groups is None:
         return replace(result, **vars(spread(result.regressions, kind, result.groups)))
     if kind not in ("cluster", "full"):

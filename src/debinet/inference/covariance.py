@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -223,6 +223,12 @@ BY_NAME: dict[str, Callable[[ResidualRegression], FloatArray]] = {
     "HC2": hc2,
     "HC3": hc3,
 }
+
+
+def vcov_name(kind: Any) -> Any:
+    """Return the covariance's name as it is written here, in whatever case it came."""
+    names = {name.lower(): name for name in (*BY_NAME, "cluster", "full")}
+    return names.get(kind.lower(), kind) if isinstance(kind, str) else kind
 
 
 @dataclass(frozen=True)

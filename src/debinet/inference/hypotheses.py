@@ -11,6 +11,7 @@ import pandas as pd
 from scipy import stats
 
 from debinet.exceptions import CovarianceError, InputError, OptionError
+from debinet.inference.constraints import read_constraints
 from debinet.protocols import FloatArray
 
 
@@ -34,23 +35,42 @@ class WaldTest:
     pvalue: float
 
 
-def hypothesis_matrix(R: Any, names: tuple[str, ...]) -> FloatArray:
-    """Return R of shape (m, q) from an array, a frame by name, names of coefficients, or None.
+def read_hypotheses(R: Any, r: Any, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return R (m, q) and r (m,) from arrays, a frame by name, equations as text, or None.
 
-    Names stand for "this coefficient is zero", None for "all are".
+    Names alone stand for "this coefficient is zero", None for "all are".
     """
-    identity = np.eye(len(names))
+    texts = _texts(R)
+    if texts is None:
+        matrix = _hypothesis_matrix(R, names)
+        return matrix, right_hand_side(r, len(matrix))
+    read = read_constraints(texts, names)
+    if r is None:
+        return read.R, read.r
+    if read.equations:
+        raise OptionError(
+            "right-hand sides either in the equations or as r", f"both, r={r!r:.40}", "Leave r out."
+        )
+    return read.R, right_hand_side(r, len(read.R))
+
+
+def _texts(R: Any) -> list[str] | None:
+    """Return hypotheses that are text; None if they are numbers."""
+    if isinstance(R, str):
+        return [R]
+    if R is None or isinstance(R, (pd.Series, pd.DataFrame, Mapping)) or not np.iterable(R):
+        return None
+    return list(R) if all(isinstance(text, str) for text in R) else None
+
+
+def _hypothesis_matrix(R: Any, names: tuple[str, ...]) -> FloatArray:
     if R is None:
-        return identity
+        return np.eye(len(names))
     if isinstance(R, (pd.Series, Mapping)):
         R = pd.DataFrame([dict(R)])
     if isinstance(R, pd.DataFrame):
         _require_known([str(column) for column in R.columns], names)
         return _numbers(R.reindex(columns=list(names), fill_value=0.0))
-    wanted = [R] if isinstance(R, str) else R
-    if np.iterable(wanted) and all(isinstance(name, str) for name in wanted):
-        _require_known(list(wanted), names)
-        return identity[[names.index(name) for name in wanted]]
     return np.atleast_2d(_numbers(R))
 
 
@@ -65,7 +85,7 @@ def _numbers(values: Any) -> FloatArray:
         return np.asarray(values).astype(np.float64, casting="same_kind")
     except (TypeError, ValueError) as error:
         raise InputError(
-            "hypotheses as numbers, or as names of coefficients",
+            "hypotheses as numbers, or as equations such as 'a = b'",
             f"{values!r:.80}",
             "Give one row of R per hypothesis and one column per coefficient.",
         ) from error

@@ -83,8 +83,11 @@ class MultiSplit:
 
     def to_frame(self, level: float = 0.95) -> pd.DataFrame:
         """Return frequency, coef, pvalue, lower and upper of all features ever selected."""
-        columns = [self.frequency, self.coef, self.pvalue]
-        frame = pd.concat(columns, axis=1).join(self.confint(level))
+        return self.ranked().join(self.confint(level))
+
+    def ranked(self) -> pd.DataFrame:
+        """Return frequency, coef and pvalue of all features ever selected, most evidence first."""
+        frame = pd.concat([self.frequency, self.coef, self.pvalue], axis=1)
         frame = frame[frame["frequency"] > 0]
         return frame.sort_values(["pvalue", "frequency"], ascending=[True, False], kind="stable")
 

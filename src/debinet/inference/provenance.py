@@ -162,6 +162,8 @@ class Provenance:
         Name of the model.
     outcome : str
         Name of y.
+    formula : str, optional
+        Of `plm`.
     source : str, optional
         Where the rows were streamed from.
     controls : int, optional
@@ -206,6 +208,7 @@ class Provenance:
     lasso: LassoPenalties | None = None
     huber: float | None = None
     seed: int = 0
+    formula: str | None = None
     versions: tuple[tuple[str, str], ...] = field(default_factory=installed_versions)
 
     def __post_init__(self) -> None:

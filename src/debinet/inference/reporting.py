@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from debinet.inference.overlap import EDGES
-from debinet.inference.summary_lines import listed_controls, result_title, summary_lines
+from debinet.inference.summary_lines import listed_controls
 from debinet.inference.trust import Trust
 from debinet.inference.trust_evidence import TrustEvidence
 from debinet.protocols import StoppingCurve
@@ -20,6 +20,7 @@ from debinet.report.tables import labelled_lines
 
 if TYPE_CHECKING:
     from debinet.inference.result import Inference
+    from debinet.inference.shown import Shown
 
 _CLASSES = {"ok": "ok", "not known": "", "look": "look", "do not trust": "bad"}
 _CITATION = (
@@ -31,13 +32,13 @@ _FOREST = 60
 
 
 def write_report(
-    result: Inference, path: Path, *, level: float = 0.95, joint: bool = False, source: str = ""
+    result: Shown, path: Path, *, level: float = 0.95, joint: bool = False, source: str = ""
 ) -> None:
     """Write a self-contained page: coefficients, pictures, trust, and what was run.
 
     Parameters
     ----------
-    result : Inference
+    result : Shown
     path : Path
     level, joint
         As in `Inference.confint`.
@@ -45,14 +46,14 @@ def write_report(
         Where the data came from.
     """
     sections = [_coefficients(result, level, joint), _trust_section(result.trust())]
-    sections += _pictures(result)
+    sections += _pictures(result.one_fit())
     sections.append(Section("What was run", text=_what_was_run(result, level, joint, source)))
     sections += _folded_controls(result.provenance.control_columns)
     sections.append(Section("How to cite", text=_CITATION))
-    write_page(path, result_title(result.provenance), sections)
+    write_page(path, result.title, sections)
 
 
-def _coefficients(result: Inference, level: float, joint: bool) -> Section:
+def _coefficients(result: Shown, level: float, joint: bool) -> Section:
     from debinet.report.forest import forest_plot
 
     frame = result.to_frame(level, joint)
@@ -183,10 +184,10 @@ def _folded_controls(names: Sequence[str]) -> list[Section]:
     return [Section("Controls", table=table)]
 
 
-def _what_was_run(result: Inference, level: float, joint: bool, source: str) -> str:
+def _what_was_run(result: Shown, level: float, joint: bool, source: str) -> str:
     versions = ", ".join(" ".join(pair) for pair in result.provenance.versions)
     lines = [
-        *summary_lines(result, level, joint).items(),
+        *result.lines(level, joint).items(),
         *(("note", note) for note in result.notes),
         *([("data", source)] if source else []),
         ("seed", str(result.seed)),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,28 +11,25 @@ from scipy import stats
 
 from debinet.data.arrays import freeze_arrays, require
 from debinet.data.options import share
-from debinet.data.records import save_object
 from debinet.inference import simultaneous
 from debinet.inference.change_vcov import change_vcov
 from debinet.inference.honest import breakdown_norms
 from debinet.inference.huber import make_robust
-from debinet.inference.hypotheses import WaldTest, hypothesis_matrix, right_hand_side, wald_test
+from debinet.inference.hypotheses import WaldTest, read_hypotheses, wald_test
 from debinet.inference.intervals import half_lengths
 from debinet.inference.measurement_error import correct_result
 from debinet.inference.provenance import Provenance
 from debinet.inference.regression import Regression
-from debinet.inference.summary_lines import result_title, summary_lines
+from debinet.inference.residuals import outcome_residuals
+from debinet.inference.shown import Shown
+from debinet.inference.summary_lines import summary_lines
 from debinet.inference.trust import Trust, assess_trust
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.protocols import FloatArray, IntArray
-from debinet.report import tables
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Inference:
+class Inference(Shown):
     """Estimates of `y = D coef + f(Z) + e`, with everything that inference about them needs.
 
     The residuals of all rows are kept, so another covariance, joint intervals or clusters need
@@ -101,16 +96,6 @@ class Inference:
         require(fits, "groups")
 
     @property
-    def outcome(self) -> str:
-        """Name of y."""
-        return self.provenance.outcome
-
-    @property
-    def seed(self) -> int:
-        """The `random_state` that repeats the fit; joint intervals depend on it, too."""
-        return self.provenance.seed
-
-    @property
     def n(self) -> int:
         """Number of rows used."""
         return self.regressions[0].n
@@ -145,9 +130,19 @@ class Inference:
         """Score of every row, of shape (repetitions, n, q)."""
         return np.stack([regression.scores for regression in self.regressions])
 
+    @property
+    def resid(self) -> FloatArray:
+        """What the model leaves of y in every row of the fit, of shape (n,).
+
+        y less its prediction, made as in the fit: by models that did not see the row, unless
+        `crossfit=None`. With repetitions of cross-fitting, their mean. Data that were streamed have
+        none, as rows were not kept.
+        """
+        return outcome_residuals(self.regressions, self.estimate)
+
     # Names of statsmodels, by which other packages, such as maketables, read a result.
     params, bse, tvalues, pvalues, nobs = coef, se, statistic, pvalue, n
-    endog_names = outcome
+    endog_names = Shown.outcome
 
     @property
     def cov_type(self) -> str:
@@ -202,7 +197,7 @@ class Inference:
         Parameters
         ----------
         kind : {"iid", "HC0", "HC1", "HC2", "HC3", "cluster", "full"}
-            Name of the covariance.
+            Name of the covariance, in upper or lower case.
         groups : array or series of shape (n,), or two columns, optional
             For `"cluster"`: the clusters, by default those given to fit.
         """
@@ -240,13 +235,13 @@ class Inference:
 
         Parameters
         ----------
-        R : array or DataFrame of shape (m, q), or names of coefficients, optional
-            Hypotheses; names stand for "these are zero".
+        R : str, list of str, or array or DataFrame of shape (m, q), optional
+            Hypotheses: equations such as `"bmi = bp"`, `"bmi = bp, age = 0"` or `"2 * a - b = 1"`,
+            where a name alone stands for "is zero"; or their matrix.
         r : float or array of shape (m,), optional
-            Right-hand sides, zero by default.
+            Right-hand sides, zero by default, where the equations have none.
         """
-        matrix = hypothesis_matrix(R, self.names)
-        right = right_hand_side(r, len(matrix))
+        matrix, right = read_hypotheses(R, r, self.names)
         return wald_test(self.estimate, self.covariance, self.df, matrix, right)
 
     def adjust(self, method: str) -> pd.Series:
@@ -277,62 +272,21 @@ class Inference:
         columns = {s.name: s for s in (self.coef, self.se, self.statistic, self.pvalue)}
         return pd.DataFrame(columns).join(self.confint(level, joint))
 
-    def summary(self, level: float = 0.95, joint: bool = False) -> str:
-        """Return the result as text."""
-        title, lines = result_title(self.provenance), summary_lines(self, level, joint)
-        return tables.summary_text(title, lines, self.to_frame(level, joint), self.notes)
+    def lines(self, level: float = 0.95, joint: bool = False) -> dict[str, str]:
+        """Return what was run, by label."""
+        return summary_lines(self, level, joint)
 
-    def to_markdown(self, level: float = 0.95, joint: bool = False) -> str:
-        """Return the coefficient table in Markdown."""
-        return tables.markdown_table(self.to_frame(level, joint))
+    def one_fit(self) -> Inference:
+        """Return the result itself."""
+        return self
 
-    def to_latex(self, level: float = 0.95, joint: bool = False, caption: str | None = None) -> str:
-        """Return the coefficient table in LaTeX (booktabs)."""
-        return tables.latex_table(self.to_frame(level, joint), caption)
-
-    def to_html(self, level: float = 0.95, joint: bool = False) -> str:
-        """Return the coefficient table in HTML."""
-        title = result_title(self.provenance)
-        caption = f"{title}; n = {self.n}; covariance {self.vcov_type}"
-        return tables.html_table(self.to_frame(level, joint), caption)
-
-    def plot(
-        self,
-        level: float = 0.95,
-        joint: bool = False,
-        *,
-        truth: Mapping[str, float] | pd.Series | None = None,
-        ax: Axes | None = None,
-    ) -> Axes:
-        """Draw a forest plot and return its axes.
-
-        Parameters
-        ----------
-        level, joint
-            As in `confint`.
-        truth : Series or mapping, optional
-            Known coefficients by name, drawn next to the estimates.
-        ax : matplotlib Axes, optional
-            Where to draw.
-        """
-        from debinet.report.forest import forest_plot
-
-        known = None if truth is None else pd.Series(truth)
-        label = f"effect on {self.outcome}, {100 * level:g} % {'joint ' if joint else ''}intervals"
-        return forest_plot(self.to_frame(level, joint), truth=known, ax=ax, label=label)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the result to `path`: JSON and arrays in one file, no pickle. See `dn.load`."""
-        save_object(self, path)
+    @property
+    def caption(self) -> str:
+        """What a table of the result is called."""
+        return f"{self.title}; n = {self.n}; covariance {self.vcov_type}"
 
     def __repr__(self) -> str:
         return f"<Inference: {len(self.names)} coefficient(s), n={self.n}, {self.vcov_type}>"
-
-    def __str__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
 
     def _index(self) -> pd.Index:
         return pd.Index(self.names, dtype=object)

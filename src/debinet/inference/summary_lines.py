@@ -30,6 +30,7 @@ def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str
     provenance, q = result.provenance, len(result.names)
     source = "" if provenance.source is None else f", streamed from {provenance.source}"
     lines: dict[str, str | None] = {
+        "formula": provenance.formula,
         "model": _equation(provenance),
         "rows": f"{result.n}{source}",
         "columns": _columns(provenance, q),

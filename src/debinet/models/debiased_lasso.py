@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -12,10 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, root_seed
-from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.data.tables import require_numbers
-from debinet.data.unfitted import SaysUnfitted
 from debinet.desparsified.bootstrap import bootstrap
 from debinet.desparsified.bootstrapped import Bootstrapped
 from debinet.desparsified.evidence import lasso_evidence
@@ -26,11 +23,12 @@ from debinet.inference.infer import infer
 from debinet.inference.provenance import LassoPenalties, Provenance
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.trust_evidence import DeferredEvidence
+from debinet.models.result_mixin import ResultMixin
 from debinet.protocols import FloatArray
 from debinet.selection.problem import LinearProblem, read_problem
 
 
-class DebiasedLasso(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class DebiasedLasso(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Every coefficient of `y = X coef + e`, coef sparse, with intervals: the desparsified Lasso.
 
     The Lasso `t` is biased towards zero. What it leaves of y is projected, for each column, on
@@ -197,11 +195,6 @@ class DebiasedLasso(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignor
             seed=self.result_.seed if random_state is None else root_seed(random_state),
             n_jobs=self.n_jobs,
         )
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
-        check_is_fitted(self, "result_")
-        save_object(self, path)
 
     def _influence(self) -> FloatArray:
         """Return that of the standardized columns, (p, n); only the user's units are kept."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -12,16 +11,18 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, named_seed, root_seed
-from debinet.data.candidates import CandidateRows, read_candidate_rows
+from debinet.data.candidates import CandidateRows, Candidates, read_candidate_rows
 from debinet.data.options import switch
-from debinet.data.records import save_object
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
-from debinet.data.unfitted import SaysUnfitted
+from debinet.data.schema import unknown_column
 from debinet.inference.multisplit import MultiSplit
+from debinet.inference.split_result import SplitInference
 from debinet.learners.progress import Progress, run_counted
 from debinet.models.estimate import require_options
 from debinet.models.estimation import Options
+from debinet.models.result_mixin import ResultMixin
+from debinet.models.roles import assign_roles, label_list, name_clusters, pick_used
 from debinet.models.selected import (
     MODEL,
     Estimated,
@@ -34,7 +35,7 @@ from debinet.protocols import BoolArray, FloatArray, IntArray
 from debinet.selection.named import resolve_selector
 
 
-class DebiNet(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of selected features in `y = D coef + f(Z) + e`.
 
     A selector chooses D among the columns of X on some of the rows; on the others,
@@ -44,18 +45,19 @@ class DebiNet(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc
     Parameters
     ----------
     selector : str or selector
-        `"lasso"`, `"adaptive_lasso"`, `"elastic_net"`, `"slope"`, `"forward_backward"`, one of this
-        library's selectors, or any object with `fit(X, y)` and `get_support()`, such as
-        scikit-learn's `SelectFromModel`.
+        `"lasso"`, `"adaptive-lasso"`, `"elastic-net"`, `"slope"`, `"forward-backward"`;
+        `"group-lasso"`, `"sparse-group-lasso"`, which select the 0-1 columns of a category
+        together; one of this library's selectors; or any object with `fit(X, y)` and
+        `get_support()`, such as scikit-learn's `SelectFromModel`.
     learner, crossfit, method, n_jobs
         As in `PartiallyLinear`. `method="auto"` is `"joint"` for the smooth network, which
         `"wide"` is if at most 100 controls are left, and `"structured"` otherwise. With several
         splits, `n_jobs` of them run at the same time.
     selection_share : float, (float, int) or None
         Share of the rows used for selection; the others are used for estimation. A pair (share,
-        repeats) draws that many random splits: `result_` is that of the first, `splits_` aggregates
-        all. None selects and estimates on the same rows, as the paper does; intervals then cover
-        less often than their level.
+        repeats) draws that many random splits, which `result_` aggregates. None selects and
+        estimates on the same rows, as the paper does; intervals then cover less often than their
+        level.
     random_state : int, numpy random generator, or None
         Decides the split, the folds and every random state left open.
     verbose : bool
@@ -63,11 +65,13 @@ class DebiNet(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc
 
     Attributes
     ----------
-    result_ : Inference
+    result_ : Inference or SplitInference
         Coefficients of the selected features. If nothing was selected it is empty, and predictions
-        are the mean of the outcome. If everything was, it is ordinary least squares.
+        are the mean of the outcome. If everything was, it is ordinary least squares. With several
+        splits their aggregate; `result_.first` is the result of the first split, whose model
+        predicts, and of which the other attributes are.
     splits_ : MultiSplit or None
-        Selection frequencies and aggregated p-values and intervals, if there were several splits.
+        The estimates of every split, if there were several.
     selector_ : selector
         As fitted on the rows of selection.
     selection_rows_, estimation_rows_ : IntArray
@@ -87,6 +91,9 @@ class DebiNet(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc
     >>> model.result_.coef.round(1).to_dict()
     {'x0': 1.1, 'x1': 1.1, 'x2': 0.9}
     """
+
+    # For files of versions that did not have it.
+    _used: tuple[Any, ...] | None = None
 
     def __init__(
         self,
@@ -109,7 +116,15 @@ class DebiNet(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        controls: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Select, then estimate.
 
         Parameters
@@ -119,12 +134,17 @@ class DebiNet(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc
             one-hot encoded and always controls.
         y : array or series of shape (n,)
             Outcome.
-        groups : array or series of shape (n,), or two columns, optional
+        controls : sequence of str, optional
+            Columns of X that are controls whatever the selector would say: they are not offered
+            to it.
+        groups : array or series of shape (n,), or two columns, or names of columns of X, optional
             Clusters, never divided between selection and estimation.
-        sample_weight : array or series of shape (n,), optional
+        sample_weight : array or series of shape (n,), or the name of a column of X, optional
             Weights of the rows, for the selector, the learner and the regression on residuals.
         """
-        sample = read_candidate_rows(X, y, groups, sample_weight)
+        roles = assign_roles(X, groups=groups, sample_weight=sample_weight)
+        sample = read_candidate_rows(roles.X, y, roles.groups, roles.sample_weight)
+        sample = replace(sample, candidates=_without(sample.candidates, controls))
         plan, seed = read_plan(self.selection_share), root_seed(self.random_state)
         selector = resolve_selector(self.selector)
         require_selector(selector)
@@ -137,12 +157,13 @@ class DebiNet(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc
         ]
         done = _run_all(_Procedure(sample, selector, options), splits)
         # The seed that repeats the whole fit, not only what follows the split of the rows.
-        first = _with_seed(done.first, seed)
+        first = _with_seed(done.first, seed, roles.clusters)
         several = _aggregate(sample, [_row(first), *done.others]) if done.others else None
         # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
-        validate_data(self, X, skip_check_array=True)
-        self._candidates, self._estimated = sample.candidates, first
-        self.selector_, self.splits_, self.result_ = done.selection.selector, several, first.result
+        validate_data(self, roles.X, skip_check_array=True)
+        self._candidates, self._estimated, self._used = sample.candidates, first, roles.used
+        self.selector_, self.splits_ = done.selection.selector, several
+        self.result_ = SplitInference(several, first.result) if several else first.result
         self.selection_rows_, self.estimation_rows_ = splits[0].selection, splits[0].estimation
         self.coef_ = first.result.estimate.copy()
         return self
@@ -162,13 +183,9 @@ class DebiNet(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         return self._predict(X, linear=False)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
-        check_is_fitted(self, "result_")
-        save_object(self, path)
-
     def _predict(self, X: Any, *, linear: bool) -> FloatArray:
         check_is_fitted(self, "result_")
+        X = pick_used(X, self._used)
         values = self._candidates.read(read_same_columns(self, X, self._candidates.schema.names))
         found = self._estimated
         if found.fitted is None:
@@ -228,9 +245,25 @@ def _run_all(procedure: _Procedure, splits: list[RowSplit]) -> _AllSplits:
         return _AllSplits(selection, first, run_counted(work, counter, n_jobs=options.n_jobs))
 
 
-def _with_seed(estimated: Estimated, seed: int) -> Estimated:
+def _without(candidates: Candidates, controls: Any) -> Candidates:
+    """Return candidates among which the controls are not offered to a selector."""
+    if controls is None:
+        return candidates
+    names = candidates.schema.names
+    wanted = label_list(controls)
+    for name in wanted:
+        if str(name) not in names:
+            raise unknown_column(str(name), names, "controls that are columns of X")
+    fixed = [names.index(str(name)) for name in wanted]
+    return replace(
+        candidates, selectable=candidates.selectable & ~np.isin(candidates.source, fixed)
+    )
+
+
+def _with_seed(estimated: Estimated, seed: int, clusters: str | None) -> Estimated:
+    """Return the record of the whole fit, with the seed that repeats it."""
     provenance = replace(estimated.result.provenance, seed=seed)
-    result = replace(estimated.result, provenance=provenance)
+    result = name_clusters(replace(estimated.result, provenance=provenance), clusters)
     fitted = None if estimated.fitted is None else replace(estimated.fitted, result=result)
     return replace(estimated, result=result, fitted=fitted)
 

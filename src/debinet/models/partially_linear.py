@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,20 +15,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from debinet._random import RandomState, root_seed
 from debinet.data.dataset import Dataset
 from debinet.data.options import switch
-from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
-from debinet.data.unfitted import SaysUnfitted
 from debinet.exceptions import OptionError
+from debinet.inference.result import Inference
 from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
+from debinet.models.result_mixin import ResultMixin
+from debinet.models.roles import assign_roles, name_clusters, pick_used
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from debinet.models.formula_columns import FormulaColumns
 
-class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+
+class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
 
     A learner estimates `E(y|Z)` and `E(D|Z)`; each row is predicted by models that did not see
@@ -90,8 +94,10 @@ class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ign
         The coefficients as an array.
     relevance_ : Series
         Weights of the controls, for learners that have them.
+    formula_ : FormulaColumns or None
+        Of a model that `plm` fitted.
     n_features_in_ : int
-        Number of columns of X.
+        Number of columns of X that are used.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, if X had names.
 
@@ -109,6 +115,11 @@ class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ign
     >>> model.result_.coef.round(2).to_dict(), truth.to_dict()
     ({'d1': 0.95, 'd2': -0.55}, {'d1': 1.0, 'd2': -0.5})
     """
+
+    result_: Inference
+    # For files of versions that did not have them.
+    formula_: FormulaColumns | None = None
+    _used: tuple[Any, ...] | None = None
 
     def __init__(
         self,
@@ -131,7 +142,15 @@ class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ign
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        controls: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Estimate the coefficients.
 
         Parameters
@@ -141,24 +160,35 @@ class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ign
             are one-hot encoded; missing values are an error.
         y : array or series of shape (n,)
             Outcome.
-        groups : array or series of shape (n,), or two columns, optional
+        controls : sequence of str, optional
+            The columns of X that are controls, by default all that are neither treatments nor named
+            as groups or weights.
+        groups : array or series of shape (n,), or two columns, or names of columns of X, optional
             Clusters. A cluster is never split between training and held-out rows, and the
             covariance allows for dependence within it.
-        sample_weight : array or series of shape (n,), optional
+        sample_weight : array or series of shape (n,), or the name of a column of X, optional
             Weights of the rows, for the learner and for the regression on residuals.
         """
-        data = Dataset.from_any(
+        roles = assign_roles(
             X,
-            y,
-            self.treatments,
-            ref=self.ref,
+            treatments=self.treatments,
+            controls=controls,
             groups=groups,
             sample_weight=sample_weight,
         )
+        data = Dataset.from_any(
+            roles.X,
+            y,
+            roles.treatments,
+            ref=self.ref,
+            groups=roles.groups,
+            sample_weight=roles.sample_weight,
+        )
         fitted = estimate(data, self._options())
+        fitted = replace(fitted, result=name_clusters(fitted.result, roles.clusters))
         # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
-        validate_data(self, X, skip_check_array=True)
-        self._take(fitted)
+        validate_data(self, roles.X, skip_check_array=True)
+        self._take(fitted, roles.used)
         return self
 
     def fit_stream(
@@ -177,7 +207,7 @@ class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ign
 
         The data are read three times, piece by piece, with exact cross-fitting; memory does not
         grow with the number of rows. For `learner="wide"` and `TangentNet`, and the methods
-        `"auto"`, `"joint"`, `"structured"`, `"robinson"` and `"dml2"`. The first pass draws 2,000
+        `"auto"`, `"joint"`, `"structured"`, `"robinson"` and `"dml2"`. The first pass draws 40,000
         rows at random, from which the network learns the relevance of the controls and among which
         its landmarks are chosen. With `TangentNet(features="units")` the coefficients are those of
         `fit` with the same folds.
@@ -253,11 +283,6 @@ class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ign
         _, Z = self._split(X)
         return self._fitted.nuisance(Z)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
-        check_is_fitted(self, "result_")
-        save_object(self, path)
-
     @property
     def relevance_(self) -> pd.Series | pd.DataFrame:
         """Weights that the learner gives the controls, by name; see `WideNet`.
@@ -278,11 +303,22 @@ class PartiallyLinear(SaysUnfitted, RegressorMixin, BaseEstimator):  # type: ign
 
         return relevance_plot(self.relevance_, ax)
 
+    def _with_formula(self, formula: FormulaColumns, clusters: str | None = None) -> Self:
+        """Make `predict` take data frames with the variables of a formula; for `plm`."""
+        provenance = replace(
+            self.result_.provenance, formula=formula.formula, categories=formula.categories
+        )
+        result = name_clusters(replace(self.result_, provenance=provenance), clusters)
+        self._take(replace(self._fitted, result=result))
+        self.formula_ = formula
+        return self
+
     def _split(self, X: Any) -> tuple[FloatArray, FloatArray]:
         check_is_fitted(self, "result_")
+        X = pick_used(X, self._used) if self.formula_ is None else self.formula_.read(X)
         table = read_same_columns(self, X, self._fitted.schema.names)
         return self._fitted.schema.split(table)
 
-    def _take(self, fitted: Fitted) -> None:
-        self._fitted = fitted
+    def _take(self, fitted: Fitted, used: tuple[Any, ...] | None = None) -> None:
+        self._fitted, self._used, self.formula_ = fitted, used, None
         self.result_, self.coef_ = fitted.result, fitted.result.estimate.copy()

@@ -3,88 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from os import PathLike
-from typing import Any, Self
+from typing import Any
 
-from debinet.data.formula import FormulaDesign, apply_formula, pick_columns, read_formula
-from debinet.data.formula_terms import coded_terms, order_levels
-from debinet.data.frames import frame_parts, make_frame
-from debinet.data.records import save_object
-from debinet.data.safe_formula import require_safe_formula
-from debinet.exceptions import FormulaError, StorageError
-from debinet.inference.result import Inference
+from debinet.data.formula import read_formula
+from debinet.data.formula_terms import order_levels
+from debinet.exceptions import StorageError
+from debinet.models.formula_columns import FormulaColumns
 from debinet.models.partially_linear import PartiallyLinear
-from debinet.protocols import FloatArray
-
-
-@dataclass(frozen=True, repr=False)
-class FormulaFit:
-    """A fitted formula: a `PartiallyLinear` that takes data frames with the formula's variables.
-
-    Attributes
-    ----------
-    formula : str
-        As given.
-    model : PartiallyLinear
-        The fitted model of the formula's columns.
-    design : FormulaDesign
-        How the formula turns data into columns.
-    """
-
-    formula: str
-    model: PartiallyLinear
-    design: FormulaDesign
-
-    @property
-    def result_(self) -> Inference:
-        """Coefficients, covariance, intervals, tests, tables."""
-        return self.model.result_
-
-    def predict(self, data: Any) -> FloatArray:
-        """Predict the outcome for new data, which need not have it."""
-        return self.model.predict(apply_formula(self.design, data))
-
-    def nuisance(self, data: Any) -> FloatArray:
-        """Return the estimate of f(Z) for new data."""
-        return self.model.nuisance(apply_formula(self.design, data))
-
-    def summary(self, level: float = 0.95, joint: bool = False) -> str:
-        """Return the result as text."""
-        return f"{self.formula}\n\n{self.result_.summary(level, joint)}"
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the formula, its model and the columns it uses to one file, for `dn.load`."""
-        save_object(self, path)
-
-    def to_parts(self) -> Mapping[str, Any]:
-        """Return the formula, the model and the columns that the formula uses, for files."""
-        try:
-            require_safe_formula(self.formula, self.design.source.columns)
-        except FormulaError as error:
-            raise StorageError(
-                "a formula that a file can hold: " + error.expected,
-                error.came,
-                "Compute the column first and name it in the formula.",
-            ) from error
-        data = frame_parts(self.design.source)
-        return {"formula": self.formula, "model": self.model, "data": data}
-
-    @classmethod
-    def from_parts(cls, parts: dict[str, Any]) -> Self:
-        """Apply the formula of a file to its columns again."""
-        frame = make_frame(parts["data"])
-        require_safe_formula(parts["formula"], frame.columns)
-        return cls(parts["formula"], parts["model"], read_formula(parts["formula"], frame))
-
-    def __repr__(self) -> str:
-        return f"<FormulaFit: {self.formula!r}, n={self.result_.n}>"
-
-    def __str__(self) -> str:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self.result_.to_html()
+from debinet.models.roles import named_column, names_in
 
 
 def plm(
@@ -96,7 +22,7 @@ def plm(
     groups: Any = None,
     sample_weight: Any = None,
     **options: Any,
-) -> FormulaFit:
+) -> PartiallyLinear:
     """Fit a partially linear model given by a formula.
 
     Parameters
@@ -117,6 +43,12 @@ def plm(
     **options
         Further parameters of `PartiallyLinear`.
 
+    Returns
+    -------
+    PartiallyLinear
+        Fitted. `predict` and `nuisance` take data frames with the variables of the formula, which
+        is kept in `formula_`.
+
     Examples
     --------
     >>> import debinet as dn
@@ -126,39 +58,25 @@ def plm(
     >>> list(fit.result_.names)
     ['d1', 'd2']
     """
-    apart = [*_names(data, groups), *_names(data, sample_weight)]
+    apart = [*names_in(groups), *names_in(sample_weight)]
     data = order_levels(data, ref)
     design = read_formula(formula, data, apart)
     model = PartiallyLinear(list(design.treatments), learner, **options)
-    model.fit(
-        design.X,
-        design.y,
-        groups=_column(data, groups),
-        sample_weight=_column(data, sample_weight),
-    )
-    _record_categories(model, design)
-    return FormulaFit(formula, model, design)
+    weights = named_column(data, sample_weight)
+    model.fit(design.X, design.y, groups=named_column(data, groups), sample_weight=weights)
+    clusters = groups if isinstance(groups, str) else None
+    return model._with_formula(FormulaColumns(formula, design), clusters)
 
 
-def _record_categories(model: PartiallyLinear, design: FormulaDesign) -> None:
-    """Tell the result which coefficients belong to one category, for its joint test."""
-    categories = coded_terms(design.specs[0])
-    if categories:
-        provenance = replace(model.result_.provenance, categories=categories)
-        result = replace(model.result_, provenance=provenance)
-        model._take(replace(model._fitted, result=result))
+class FormulaFit:
+    """How files of version 0.2.0 hold what `plm` returned: read as a `PartiallyLinear`."""
 
+    def to_parts(self) -> Mapping[str, Any]:
+        """Raise: nothing is written in this form any more."""
+        raise StorageError("a model", "the form of an old file", "Save the model that was read.")
 
-def _names(data: Any, wanted: Any) -> list[str]:
-    """Return the columns that `wanted` names; labels or weights given as such name none."""
-    names = [wanted] if isinstance(wanted, str) else wanted
-    if not isinstance(names, (list, tuple)) or not all(isinstance(v, str) for v in names):
-        return []
-    # A list of texts as long as the data holds labels.
-    return [] if len(names) > 2 and len(names) == len(data) else list(names)
-
-
-def _column(data: Any, wanted: Any) -> Any:
-    """Look names up in the data; arrays pass through."""
-    names = _names(data, wanted)
-    return pick_columns(data, names) if names else wanted
+    @classmethod
+    def from_parts(cls, parts: dict[str, Any]) -> Any:
+        """Return the model with its formula."""
+        model: PartiallyLinear = parts["model"]
+        return model._with_formula(FormulaColumns.from_parts(parts))

@@ -65,7 +65,8 @@ def select(selector: Any, part: CandidateRows, seed: int) -> Selection:
     if not offered.any():
         return Selection(None, columns, idle)
     fresh = seeded(selector, seed, "selector")
-    if idle.any() and isinstance(selector, GroupedSelector) and selector.groups is not None:
+    named = isinstance(selector, GroupedSelector) and not isinstance(selector.groups, str | None)
+    if idle.any() and named:
         names = [candidates.names[j] for j in np.flatnonzero(idle)[:5]]
         raise SelectorError(
             "columns that vary in the rows of selection, as the groups name all of them",

@@ -11,8 +11,9 @@ from debinet.data.archive import read_archive
 from debinet.data.arrays import require
 from debinet.data.records import Unpacker, unpack
 from debinet.inference.result import Inference
+from debinet.inference.split_result import SplitInference
 
-LOADED = ("Inference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "FormulaFit", "Net")
+LOADED = ("Inference", "SplitInference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "Net")
 
 
 def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
@@ -31,7 +32,7 @@ def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
 
     Returns
     -------
-    PartiallyLinear, DebiNet, DebiasedLasso, the fit of `plm`, Inference or Net
+    PartiallyLinear, DebiNet, DebiasedLasso, Inference, SplitInference or Net
 
     Raises
     ------
@@ -61,19 +62,19 @@ def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
     return found
 
 
-def load_any_result(path: str | PathLike[str]) -> Inference:
+def load_any_result(path: str | PathLike[str]) -> Inference | SplitInference:
     """Read a result, or the result of a model without its learner."""
 
-    def rebuild(header: dict[str, Any], arrays: Any) -> Inference:
+    def rebuild(header: dict[str, Any], arrays: Any) -> Inference | SplitInference:
         unpacker = Unpacker(header["records"], arrays)
         root = header["root"]
         record = unpacker.records[root["record"]]
         if record["class"] == "plm":
             record = unpacker.records[record["parts"]["model"]["record"]]
-        if record["class"] != "result":
+        if record["class"] not in {"result", "split result"}:
             root = dict(record["parts"]["state"]["map"])["result_"]
-        result: Inference = unpacker.unpack(root)
-        require(isinstance(result, Inference), "result")
+        result: Inference | SplitInference = unpacker.unpack(root)
+        require(isinstance(result, (Inference, SplitInference)), "result")
         return result
 
     return read_archive(path, rebuild)
@@ -82,9 +83,7 @@ def load_any_result(path: str | PathLike[str]) -> Inference:
 def _require_consistent(model: Any) -> None:
     """Require that the parts fit together, so that predictions do not fail later."""
     kind = type(model).__name__
-    if kind == "FormulaFit":
-        _require_consistent(model.model)
-    elif kind == "DebiNet":
+    if kind == "DebiNet":
         found = model._estimated
         require(
             found.selected.shape == found.kept.shape == model._candidates.source.shape, "columns"
@@ -94,9 +93,19 @@ def _require_consistent(model: Any) -> None:
     elif kind == "PartiallyLinear":
         names = model._fitted.schema.treatment_names
         require(model.result_.estimate.size == len(names), "treatments")
+        _require_formula(model.formula_, model._fitted.schema.names)
         _require_predictions(model._fitted, len(model._fitted.schema.control_names))
     elif kind == "DebiasedLasso":
         require(model.lasso_coef_.shape == (len(model._design.names),), "coefficients")
+
+
+def _require_formula(formula: Any, columns: tuple[str, ...]) -> None:
+    """Require that the formula of a model, if it has one, makes the model's columns."""
+    if formula is not None:
+        from debinet.models.formula_columns import FormulaColumns
+
+        same = isinstance(formula, FormulaColumns) and tuple(formula.design.X.columns) == columns
+        require(same, "columns of the formula")
 
 
 def _require_predictions(fitted: Any, controls: int) -> None:

@@ -25,7 +25,8 @@ def forest_plot(
     Parameters
     ----------
     frame : DataFrame
-        With columns `coef`, `lower`, `upper`; the index names the rows.
+        With columns `coef`, `lower`, `upper`; the index names the rows. Intervals that are not
+        finite are left out.
     truth : Series, optional
         Known values by the same names, drawn as open diamonds.
     ax : matplotlib Axes, optional
@@ -43,6 +44,7 @@ def forest_plot(
     rows = np.arange(count)[::-1]
     coef = frame["coef"].to_numpy()
     reach = np.vstack([coef - frame["lower"].to_numpy(), frame["upper"].to_numpy() - coef])
+    reach[:, ~np.isfinite(reach).all(axis=0)] = np.nan
     ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
     ax.errorbar(
         coef, rows, xerr=reach, fmt="o", color=INK, markersize=4, linewidth=1.4, label="estimate"

@@ -47,37 +47,54 @@ def format_pvalue(value: float) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def text_table(frame: pd.DataFrame) -> str:
-    """Return aligned columns of plain text."""
+def text_table(frame: pd.DataFrame, rule: int | None = None) -> str:
+    """Return aligned columns of plain text, with a line after `rule` rows if it is given."""
     header, rows = _cells(frame, _one_line)
     table = [header, *rows]
     widths = [max(len(row[j]) for row in table) for j in range(len(header))]
-    return "\n".join(
+    lines = [
         "  ".join(
             cell.ljust(width) if j == 0 else cell.rjust(width)
             for j, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in table
-    )
+    ]
+    if rule is not None:
+        lines.insert(1 + rule, "-" * max(map(len, lines)))
+    return "\n".join(lines)
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
     """Return a GitHub-flavoured Markdown table."""
-    header, rows = _cells(frame, _escape_markdown)
+    header, rows = _cells(frame, escape_markdown)
     rule = [":--", *["--:"] * (len(header) - 1)]
     return "\n".join("| " + " | ".join(row) + " |" for row in [header, rule, *rows])
 
 
-def latex_table(frame: pd.DataFrame, caption: str | None = None) -> str:
-    """Return a booktabs table."""
+def latex_table(
+    frame: pd.DataFrame,
+    caption: str | None = None,
+    *,
+    rule: int | None = None,
+    notes: Iterable[str] = (),
+) -> str:
+    """Return a booktabs table, with a line after `rule` rows and notes below if they are given."""
     header, rows = _cells(frame, _escape_latex)
+    lines = [" & ".join(row) + r" \\" for row in rows]
+    if rule is not None:
+        lines.insert(rule, r"\midrule")
+    below = [
+        rf"\multicolumn{{{len(header)}}}{{l}}{{\footnotesize {_escape_latex(note)}}} \\"
+        for note in notes
+    ]
     body = [
         rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
         r"\toprule",
         " & ".join(header) + r" \\",
         r"\midrule",
-        *[" & ".join(row) + r" \\" for row in rows],
+        *lines,
         r"\bottomrule",
+        *below,
         r"\end{tabular}",
     ]
     if caption is not None:
@@ -91,10 +108,10 @@ def latex_table(frame: pd.DataFrame, caption: str | None = None) -> str:
     return "\n".join(body)
 
 
-def html_table(frame: pd.DataFrame, caption: str | None = None) -> str:
+def html_table(frame: pd.DataFrame, caption: str | None = None, *, sortable: bool = True) -> str:
     """Return a `<table>` with header cells marked as such, and numbers to sort by."""
     header, rows = _cells(frame, html.escape)
-    lines = ['<table class="debinet sortable">']
+    lines = [f'<table class="debinet{" sortable" if sortable else ""}">']
     if caption is not None:
         lines.append(f"<caption>{html.escape(caption)}</caption>")
     columns = "".join(f'<th scope="col">{cell}</th>' for cell in header)
@@ -153,7 +170,8 @@ def _one_line(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
-def _escape_markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
+    """Return text that Markdown shows as it is."""
     # HTML first: Markdown renderers pass raw HTML through.
     escaped = html.escape(_one_line(text), quote=False)
     return re.sub(r"([\\`*_{}\[\]()#+!|~$])", r"\\\1", escaped)

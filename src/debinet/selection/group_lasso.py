@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from debinet._random import RandomState
+from debinet.selection.categories import find_groups
 from debinet.selection.group_norm import GroupNorm
 from debinet.selection.groups import make_groups
 from debinet.selection.problem import LinearProblem
@@ -21,9 +22,11 @@ class GroupLasso(PenalizedSelector):
 
     Parameters
     ----------
-    groups : sequence of p labels, sequence of sequences of columns, mapping to them, or None
+    groups : "categories", sequence of p labels, sequence of sequences of columns, mapping, or None
         One label per column; or the columns of every group, by position or name, each column in
-        exactly one group. With None every column is a group: the Lasso.
+        exactly one group. `"categories"` finds the 0-1 columns that code one category by their
+        names, such as `region_north` and `region_south`; every other column is then a group. With
+        None every column is a group: the Lasso.
     penalty : {"cv", "cv-1se", "plugin"} or float
         As in `Lasso`. `"plugin"` is `1.1 s max_g Q_g / (weight_g sqrt(n))` with `Q_g^2` the
         `1 - g / m` quantile of the chi-square that approximates `|X_g'e|^2 / n` in m groups.
@@ -68,4 +71,5 @@ class GroupLasso(PenalizedSelector):
         self.group_weights = group_weights
 
     def _regularizer(self, problem: LinearProblem) -> Regularizer:
-        return WorkingSet(GroupNorm(make_groups(self.groups, problem.names, self.group_weights)))
+        groups = find_groups(self.groups, problem)
+        return WorkingSet(GroupNorm(make_groups(groups, problem.names, self.group_weights)))

@@ -54,7 +54,7 @@ def make_groups(groups: Any, names: Sequence[str], weights: Any = None) -> Group
         raise InputError(
             "groups to be labels of the columns, or lists of columns",
             repr(groups),
-            "Pass one label per column, or a list of lists of positions or names.",
+            "Pass one label per column, a list of lists of positions or names, or 'categories'.",
         )
     else:
         parts = list(groups.values()) if isinstance(groups, Mapping) else list(groups)

@@ -6,6 +6,7 @@ from typing import Any
 
 from debinet._random import RandomState
 from debinet.data.options import positive_number
+from debinet.selection.categories import find_groups
 from debinet.selection.group_norm import GroupNorm
 from debinet.selection.groups import make_groups
 from debinet.selection.problem import LinearProblem
@@ -22,7 +23,7 @@ class SparseGroupLasso(PenalizedSelector):
 
     Parameters
     ----------
-    groups : sequence of p labels, sequence of sequences of columns, mapping to them, or None
+    groups : "categories", sequence of p labels, sequence of sequences of columns, mapping, or None
         As in `GroupLasso`.
     penalty : {"cv", "cv-1se", "plugin"} or float
         As in `Lasso`. `"plugin"` is the smallest of `max(a, b)`, `a / l1_ratio` and
@@ -70,6 +71,6 @@ class SparseGroupLasso(PenalizedSelector):
         self.group_weights = group_weights
 
     def _regularizer(self, problem: LinearProblem) -> Regularizer:
-        groups = make_groups(self.groups, problem.names, self.group_weights)
+        groups = make_groups(find_groups(self.groups, problem), problem.names, self.group_weights)
         l1_ratio = positive_number("l1_ratio", self.l1_ratio, 1, zero=True)
         return WorkingSet(GroupNorm(groups, l1_ratio))

@@ -1,0 +1,151 @@
+"""Which columns of X are for what: controls, groups and weights that are given by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+
+from debinet.data.schema import find_columns, unknown_column
+from debinet.exceptions import OptionError
+from debinet.inference.provenance import Clustered
+from debinet.inference.result import Inference
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What `fit` was given, with names replaced by the columns that they name.
+
+    Attributes
+    ----------
+    X : array or data frame
+        Without columns that are only groups or weights, or are not asked for.
+    treatments : str, int or sequence of them
+        As given, or labels if columns were left out.
+    groups, sample_weight : array, series or data frame, optional
+    used : tuple, optional
+        Labels of the columns of X; None if these are all that were given.
+    clusters : str, optional
+        The column of the groups, if it is one.
+    """
+
+    X: Any
+    treatments: Any
+    groups: Any
+    sample_weight: Any
+    used: tuple[Any, ...] | None = None
+    clusters: str | None = None
+
+
+def assign_roles(
+    X: Any, *, treatments: Any = (), controls: Any = None, groups: Any = None,
+    sample_weight: Any = None
+) -> Roles:  # fmt: skip
+    """Look up the columns that are named.
+
+    Parameters
+    ----------
+    X : array or data frame
+    treatments : str, int or sequence of them
+        Never left out, whatever else they are.
+    controls : str or sequence of str, optional
+        The other columns that are used; by default all that are neither groups nor weights.
+    groups, sample_weight : name(s) of columns, or arrays, optional
+    """
+    named = [*names_in(groups), *names_in(sample_weight)]
+    if controls is None and not named:
+        return Roles(X, treatments, groups, sample_weight)
+    labels = _labels(X)
+    wanted = None if controls is None else label_list(controls)
+    for name in [*named, *(wanted or ())]:
+        if name not in labels:
+            raise unknown_column(
+                str(name), [str(v) for v in labels], "controls, groups and weights that X has"
+            )
+    own = _treatment_labels(treatments, labels)
+    both = [name for name in own if wanted is not None and name in wanted]
+    if both:
+        raise OptionError(
+            "controls that are not treatments", f"{both[0]!r} as both", "Drop it from controls."
+        )
+    others = set(wanted) if wanted is not None else set(labels) - set(named)
+    used = tuple(label for label in labels if label in own or label in others)
+    return Roles(
+        pick_used(X, used),
+        own,
+        named_column(X, groups),
+        named_column(X, sample_weight),
+        None if len(used) == len(labels) else used,
+        groups if isinstance(groups, str) else None,
+    )
+
+
+def names_in(wanted: Any) -> list[str]:
+    """Return the columns that `wanted` names; labels or weights given as such name none."""
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(names, (list, tuple)) or not all(isinstance(v, str) for v in names):
+        return []
+    # There are at most two columns of clusters: more texts are labels of rows.
+    return list(names) if len(names) <= 2 else []
+
+
+def named_column(data: Any, wanted: Any) -> Any:
+    """Look names up in the data; arrays pass through."""
+    names = names_in(wanted)
+    if not names:
+        return wanted
+    from debinet.data.formula import pick_columns  # imports formulaic, which takes its time
+
+    return pick_columns(data, names)
+
+
+def pick_used(X: Any, used: Sequence[Any] | None) -> Any:
+    """Return the columns of a frame that a model uses, or X itself if it does not have them all."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if used is None or not isinstance(frame, nw.DataFrame):
+        return X
+    labels = list(frame.columns)
+    # By position: labels may be numbers.
+    positions = [labels.index(label) for label in used if label in labels]
+    return frame[:, positions].to_native() if len(positions) == len(used) else X
+
+
+def name_clusters(result: Inference, column: str | None) -> Inference:
+    """Return the result with the name of the column that its clusters are from."""
+    clusters = result.provenance.clusters
+    if column is None or clusters is None:
+        return result
+    named = Clustered(clusters.numbers, column)
+    return replace(result, provenance=replace(result.provenance, clusters=named))
+
+
+def _labels(X: Any) -> list[Any]:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return list(frame.columns)
+    raise OptionError(
+        "a data frame, in which controls, groups and weights can be named",
+        f"X of type {type(X).__name__}",
+        "Pass a data frame, or groups and weights as arrays and only the columns to use.",
+    )
+
+
+def label_list(controls: Any) -> list[Any]:
+    """Return the names of controls as a list."""
+    if isinstance(controls, str):
+        return [controls]
+    if isinstance(controls, (set, frozenset, dict)) or not hasattr(controls, "__iter__"):
+        raise OptionError(
+            "controls as a list of column names", repr(controls), "For example controls=['age']."
+        )
+    return list(controls)
+
+
+def _treatment_labels(treatments: Any, labels: list[Any]) -> list[Any]:
+    """Return the labels of treatments that are given by label or position."""
+    if isinstance(treatments, (list, tuple)) and not treatments:
+        return []
+    names = [str(label) for label in labels]
+    return [labels[j] for j in find_columns(names, treatments, labels)]
