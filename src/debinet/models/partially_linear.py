@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from debinet.exceptions import OptionError
 from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
+from debinet.models.prediction_intervals import interval_frame, predict_interval
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -227,10 +228,32 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         progress = Progress(switch("verbose", self.verbose))
         return Options(self.learner, self.method, self.crossfit, self.n_jobs, seed, progress)
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
+    @overload
+    def predict(self, X: Any, interval: None = None) -> FloatArray: ...
+
+    @overload
+    def predict(self, X: Any, interval: float) -> pd.DataFrame: ...
+
+    def predict(self, X: Any, interval: float | None = None) -> FloatArray | pd.DataFrame:
+        """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (r, p)
+        interval : float, optional
+            Probability, such as 0.95, with which intervals contain the outcomes of new rows:
+            jackknife+ for exact wide networks, CV+ for learners that are fitted fold by fold.
+
+        Returns
+        -------
+        FloatArray of shape (r,)
+            Or, with `interval`, a data frame with the columns prediction, lower and upper.
+        """
         D, Z = self._split(X)
-        return self._fitted.predict(D, Z)
+        prediction = self._fitted.predict(D, Z)
+        if interval is None:
+            return prediction
+        return interval_frame(X, prediction, predict_interval(self._fitted, D, Z, interval))
 
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
