@@ -18,7 +18,7 @@ from debinet.data.free_memory import row_chunks
 from debinet.exceptions import TooFewRowsError
 from debinet.inference.covariance import LEVERAGE_LIMIT
 from debinet.inference.regression import ResidualRegression
-from debinet.protocols import FloatArray, IntArray
+from debinet.protocols import BoolArray, FloatArray, IntArray
 
 # With fewer blocks than this, their residuals are sorted once for all new rows.
 _FEW = 64
@@ -159,7 +159,7 @@ def _upper_of_few(
         sorted_.append(size[order])
         below.append(np.append(0.0, np.cumsum(share[order])))
 
-    def reached(value: FloatArray) -> FloatArray:
+    def reached(value: FloatArray) -> BoolArray:
         total = np.zeros(len(centre))
         for block, (sizes, shares) in enumerate(zip(sorted_, below, strict=True)):
             total += shares[np.searchsorted(sizes, value - centre[:, block], side="right")]

@@ -128,9 +128,7 @@ def count_fits(learner: Any, repetitions: Sequence[Folds], method: str) -> int:
 
 
 def _require_identified(R_D: FloatArray, data: Dataset) -> None:
-    """Require residuals of every treatment that are negligible neither on its own scale nor when
-    those of the others are subtracted.
-    """
+    """Require residuals of every treatment that neither Z nor the other treatments determine."""
     weights, names = data.weights, data.schema.treatment_names
     rows = 1.0 if weights is None else np.sqrt(weights / weights.mean())[:, None]
     left = rows * R_D

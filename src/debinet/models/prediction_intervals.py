@@ -154,7 +154,7 @@ def _moves(
         factor = means.pilot - fit.coef
     else:
         outputs, factor = [(joint, 0, fit.R_y)], -fit.coef
-    outputs += [(joint, 1 + j, factor[j] * fit.R_D[:, j]) for j in np.flatnonzero(factor)]
+    outputs += [(joint, 1 + j, factor[j] * fit.R_D[:, j]) for j in np.flatnonzero(factor).tolist()]
     found = []
     for learner, output, residuals in outputs:
         if not isinstance(learner, RowWeighingLearner):
