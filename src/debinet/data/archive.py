@@ -84,7 +84,7 @@ def _size(stream: Any) -> int:
     require(version in _HEADERS, "version of an array")
     shape, _, kind = _HEADERS[version](stream)
     require(kind.kind in "biufU" and all(length >= 0 for length in shape), "kind of array")
-    return math.prod(shape) * int(kind.itemsize)
+    return int(math.prod(shape) * kind.itemsize)
 
 
 _HEADERS: dict[tuple[int, int], Callable[[Any], Any]] = {

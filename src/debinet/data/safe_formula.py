@@ -19,8 +19,8 @@ _OPTIONS = ("df", "degree", "knots", "include_intercept")
 _LARGEST_POWER = 10
 # What arithmetic may consist of.
 _SIGNS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
-_PARTS = (*_SIGNS, ast.Pow, ast.USub, ast.UAdd, ast.UnaryOp, ast.Expression, ast.Name, ast.Load)
-_PARTS = (*_PARTS, ast.Call, ast.keyword)
+_TREES = (ast.UnaryOp, ast.Expression, ast.Name, ast.Load, ast.Call, ast.keyword)
+_PARTS = (*_SIGNS, ast.Pow, ast.USub, ast.UAdd, *_TREES)
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<quoted>`[^`]+`)

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from debinet.data.folds import Folds
 from debinet.exceptions import FoldError
@@ -37,6 +38,7 @@ class MeanLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, Z: Any) -> FloatArray:
         """Return the means, once for every row of Z."""
+        check_is_fitted(self, "mean_")
         return np.repeat(np.asarray(self.mean_)[None], len(Z), axis=0)
 
     def prepare(

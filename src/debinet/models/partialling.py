@@ -32,9 +32,9 @@ from debinet.protocols import Diagnostics, FloatArray
 _TIMES = {"structured": 3, "three-step": 2, "iv-type": 2}
 # Methods that are double machine learning as published, whatever the learner.
 PUBLISHED = frozenset({"dml1", "dml2", "iv-type"})
-# Share of a treatment's residual that the others must not determine. Standard errors rest on
-# normal equations, which square it: at 1e-6 a twelfth digit of the data decides on them, beyond
-# that rounding errors. A correlation of 0.999 leaves 0.045.
+# Share of a treatment that must be left once the others are subtracted. Standard errors rest on
+# normal equations, which square it: at 1e-6 they depend on the twelfth digit of the data, and
+# beyond that on rounding errors. A correlation of 0.999 leaves 0.045.
 _LEAST_OWN = 1e-6
 
 
@@ -141,9 +141,15 @@ def _require_identified(R_D: FloatArray, data: Dataset) -> None:
             "Drop those treatments, or the controls that determine them; if residuals are "
             "in-sample (crossfit=None) and the learner fits every row, use crossfit='auto'.",
         )
-    dependent = dependent_columns(left / np.sqrt((left**2).mean(axis=0)), _LEAST_OWN)
+    # The mixed models use D itself, whose sums can be exact where those of residuals are not.
+    columns = (left, rows * (data.D - np.average(data.D, axis=0, weights=weights)))
+    dependent = [
+        j
+        for part in columns
+        for j in dependent_columns(part / np.sqrt((part**2).mean(axis=0)), _LEAST_OWN)
+    ]
     if dependent:
-        listed = ", ".join(repr(names[j]) for j in dependent[:5])
+        listed = ", ".join(repr(names[j]) for j in sorted(set(dependent))[:5])
         raise CollinearError(
             "treatments that differ by more than rounding errors, given the controls",
             f"{listed} determined by the other treatments to {-np.log10(_LEAST_OWN):.0f} digits",
