@@ -23,6 +23,7 @@ from debinet.data.formula_checks import (
 )
 from debinet.data.formula_sides import (
     expressions,
+    on_both_sides,
     require_apart,
     require_columns,
     used_columns,
@@ -201,6 +202,9 @@ def _joined(D: Any, Z: Any) -> pd.DataFrame:
     treatments, controls = (
         pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore") for part in (D, Z)
     )
+    both = [name for name in treatments.columns if name in controls.columns]
+    if both:
+        raise on_both_sides(both)
     return pd.concat([treatments, controls], axis=1)
 
 
@@ -228,4 +232,10 @@ def pick_columns(data: Any, names: list[str]) -> Any:
             raise unknown_column(
                 name, frame.columns, "groups and weights that are columns of the data"
             )
+    if len(set(names)) < len(names):
+        raise DuplicateColumnError(
+            "every column of groups and weights to be named once",
+            f"{names}",
+            "Drop the repetition.",
+        )
     return frame[names[0]] if len(names) == 1 else frame[names]

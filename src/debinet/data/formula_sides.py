@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -60,12 +60,7 @@ def require_apart(outcome: Any, treatments: Any, controls: Any) -> None:
     of_y, of_D, of_Z = (set(side) - {"1"} for side in (outcome, treatments, controls))
     both = sorted(map(str, of_D & of_Z))
     if both:
-        raise FormulaError(
-            "every term on one side of '|'",
-            f"{', '.join(map(repr, both[:5]))} on both",
-            "Leave it among the treatments if you want its coefficient, otherwise among the "
-            "controls.",
-        )
+        raise on_both_sides(both)
     again = sorted(map(str, of_y & (of_D | of_Z)))
     if again:
         raise FormulaError(
@@ -73,6 +68,15 @@ def require_apart(outcome: Any, treatments: Any, controls: Any) -> None:
             f"{again[0]!r} on the right, too",
             "Remove it there: it would explain itself.",
         )
+
+
+def on_both_sides(names: Sequence[str]) -> FormulaError:
+    """Return the error for terms, or their columns, on both sides of the bar."""
+    return FormulaError(
+        "every term on one side of '|'",
+        f"{', '.join(map(repr, names[:5]))} on both",
+        "Leave it among the treatments if you want its coefficient, otherwise among the controls.",
+    )
 
 
 def with_exact_numbers(frame: pd.DataFrame, sides: Iterable[Any]) -> pd.DataFrame:

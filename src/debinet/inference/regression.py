@@ -135,6 +135,8 @@ class ResidualRegression:
         )
         # Only a noise level of its own allows for more coefficients than rows.
         require(self.R_y.size > self.coef.size or self.noise_df is not None, "number of rows")
+        reached = self.influence is None or bool((self.influence != 0).any(axis=0).all())
+        require(reached, "influence: a coefficient that no row influences")
         for value in (self.weights, self.noise, self.noise_df, self.clip):
             require(value is None or bool(np.min(value) >= 0), "negative weight or noise")
 

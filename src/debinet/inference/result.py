@@ -156,7 +156,7 @@ class Inference:
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return pointwise intervals of level `1 - alpha`, as statsmodels does."""
-        return self.confint(1 - alpha)
+        return self.confint(1 - share("alpha", alpha))
 
     def confint(
         self,
@@ -279,6 +279,7 @@ class Inference:
 
     def summary(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the result as text."""
+        level = share("level", level)
         title, lines = result_title(self.provenance), summary_lines(self, level, joint)
         return tables.summary_text(title, lines, self.to_frame(level, joint), self.notes)
 

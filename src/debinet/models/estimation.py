@@ -58,6 +58,9 @@ class ConditionalMeans:
     g: Averaged | None = None
     pilot: FloatArray | None = None
 
+    def __post_init__(self) -> None:
+        require((self.g is None) == (self.pilot is None), "g without its coefficients")
+
     def of_fold(self, number: int) -> ConditionalMeans:
         """Return the models that were fitted without one of several folds."""
         g = None if self.g is None else Averaged((self.g.fits[number],))
