@@ -143,7 +143,7 @@ def _layout(table: StreamedTable, options: Options, names: Sequence[str]) -> Lay
 def _require_names(roles: Mapping[str, Any], controls: Any) -> None:
     """Require names of columns: in a stream, there is nothing else to go by."""
     for role, name in roles.items():
-        if not (isinstance(name, str) or (name is None and role != "outcome")):
+        if name is not None and not isinstance(name, str):
             raise OptionError(
                 f"{role} to be the name of a column, as the rows are streamed",
                 repr(name),
