@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
@@ -185,6 +185,21 @@ class SmoothLearner(PreparedLearner, Protocol):
 
     @property
     def is_smooth(self) -> bool: ...
+
+
+@runtime_checkable
+class RowWeighingLearner(Learner, Protocol):
+    """A learner that, once fitted, says how its training rows weigh in its predictions.
+
+    `row_weights(output, weight)`, given the positive sample weights of the n rows, returns a
+    function from new rows to weights (r, n): predictions are the weights times the targets, and
+    fits without some rows are those to all rows whose targets there are the predictions without
+    them, as in ridge regression. None if it cannot.
+    """
+
+    def row_weights(
+        self, output: int, weight: FloatArray
+    ) -> Callable[[FloatArray], FloatArray] | None: ...
 
 
 @runtime_checkable

@@ -22,6 +22,7 @@ from debinet.protocols import HeldOut
 LEARNERS = [
     "mean",
     "wide",
+    "linear",
     LinearRegression(),
     Ridge(),
     LassoCV(alphas=10),

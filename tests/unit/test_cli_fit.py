@@ -244,7 +244,7 @@ HOSTILE = [
     "y ~ d | (z).T",
     "y ~ d | eval('1')",
     "y ~ d | exec(z)",
-    "y ~ d | I(z)",
+    "y ~ d | I(z.T)",
     "y ~ d | open(z)",
     "y ~ d | C(z, contr.treatment)",
     "y ~ d | z[0]",

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,14 @@ from sklearn.linear_model import Lasso, LassoCV, LinearRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from debinet import exceptions
-from debinet.desparsified import penalties
+from debinet.desparsified import compiling, penalties
 from debinet.desparsified.dense import solve_dense
 from debinet.desparsified.gram import gram_matrix, shuffled_folds, training_gram
+from debinet.desparsified.kernels import largest_correlation, regress_columns
 from debinet.desparsified.lasso import fit_lasso, scaled_lasso
 from debinet.desparsified.nodewise import project
+from debinet.learners.progress import Progress
+from debinet.models import debiased_lasso
 from debinet.models.debiased_lasso import DebiasedLasso
 from debinet.selection.problem import read_problem
 
@@ -396,3 +400,29 @@ def test_the_dense_start_is_what_coordinate_descent_finds(penalty, correlation):
         inner = gram[7] - gram @ coef
         used = np.flatnonzero(coef)
         np.testing.assert_allclose(inner[used], penalty * np.sign(coef[used]), atol=1e-9)
+
+
+def test_long_work_shows_how_far_it_is(capsys, monkeypatch):
+    X, y = autoregressive(40, 60)
+    monkeypatch.setattr(debiased_lasso, "Progress", partial(Progress, delay=0.0))
+    plain = DebiasedLasso(nodewise="cv", random_state=0, n_jobs=2).fit(X, y)
+    assert capsys.readouterr().err == ""
+    shown = DebiasedLasso(nodewise="cv", random_state=0, n_jobs=2, verbose=True).fit(X, y)
+    shown.bootstrap(20)
+    text = capsys.readouterr().err
+    for what in ("Nodewise regressions: ", "Nodewise penalty by cross-validation: ", "Bootstrap: "):
+        assert what in text
+    pd.testing.assert_frame_equal(shown.result_.to_frame(), plain.result_.to_frame())
+
+
+def test_compiling_is_announced_even_if_not_verbose(capsys):
+    compiling.compile_loops.__wrapped__(delay=0.0)
+    assert "DebiasedLasso compiles its loops, once on this machine" in capsys.readouterr().err
+
+
+def test_compiled_loops_are_those_that_a_fit_uses():
+    compiling.compile_loops()
+    before = {loop: list(loop.signatures) for loop in (regress_columns, largest_correlation)}
+    X, y = autoregressive(40, 60)
+    DebiasedLasso(random_state=0).fit(X, y)
+    assert before == {loop: list(loop.signatures) for loop in before}

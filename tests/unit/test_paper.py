@@ -76,9 +76,7 @@ def test_ols_and_ols_post_lasso_are_those_of_statsmodels(penalized):
         ("OLS", sample.X.columns),
         ("OLS post-Lasso", sample.X.columns[selected]),
     ):
-        # The mean is a learner here, whose one degree of freedom is not counted.
-        center, X = sample.X[columns].mean(), sample.X[columns]
-        fit = sm.OLS(sample.y - sample.y.mean(), X - center).fit()
+        fit = sm.OLS(sample.y, sm.add_constant(sample.X[columns])).fit()
         truth, bounds = sample.truth[columns], fit.conf_int().loc[columns]
         figures = row(name)(penalized, 0)
         assert figures["coefficients"] == len(columns)
@@ -86,7 +84,7 @@ def test_ols_and_ols_post_lasso_are_those_of_statsmodels(penalized):
         assert np.isclose(figures["train"], (fit.resid**2).mean(), rtol=1e-8)
         assert np.isclose(figures["width"], (bounds[1] - bounds[0]).mean(), rtol=1e-8)
         assert figures["coverage"] == ((bounds[0] <= truth) & (truth <= bounds[1])).mean()
-        new = fit.predict(sample.X_new[columns] - center) + sample.y.mean()
+        new = fit.predict(sm.add_constant(sample.X_new[columns]))
         assert np.isclose(figures["test"], ((new - sample.y_new) ** 2).mean(), rtol=1e-8)
 
 

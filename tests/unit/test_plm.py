@@ -1,5 +1,7 @@
 """Formulas."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -114,7 +116,6 @@ def test_what_it_returns_is_a_fitted_model_with_everything_on_it(frame, tmp_path
         "wage ~ d1",
         "wage ~ d1 | z1 | z2",
         "~ d1 | z1",
-        "wage ~ d1 | nothere",
         "wage ~~ d1",
         "",
         "1 +",
@@ -123,6 +124,110 @@ def test_what_it_returns_is_a_fitted_model_with_everything_on_it(frame, tmp_path
 def test_formulas_that_cannot_be_read(frame, formula):
     with pytest.raises(FormulaError, match=r"wage ~ educ|one outcome"):
         plm(formula, frame)
+
+
+@pytest.mark.parametrize(
+    ("formula", "found", "hint"),
+    [
+        ("wage ~ d1 | z1 + reigon", "'reigon'", "Did you mean 'region'?"),
+        ("wage ~ d1 | C(reigon)", "'reigon'", "Did you mean 'region'?"),
+        ("wagee ~ d1 | z1", "'wagee'", "Did you mean 'wage'?"),
+        ("log(wag) ~ d1 | z1", "'wag'", "Did you mean 'wage'?"),
+        ("wage ~ d1 | z1:reigon", "'reigon'", "Did you mean 'region'?"),
+        ("wage ~ d1 | nothere", "'nothere'", "The columns are"),
+        ("wage ~ d1 | lgo(z1)", "'lgo'", "Did you mean 'log'?"),
+        ("wage ~ d1 | firm(z1)", "'firm', which is a column", "Rename"),
+    ],
+)
+def test_typos_suggest_the_nearest_name(frame, formula, found, hint):
+    with pytest.raises((UnknownColumnError, FormulaError)) as caught:
+        plm(formula, frame)
+    assert found in str(caught.value)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("power", ["z1^2", "z1**2", "(z1)^3", "z1:z2 + z3^2", "`z.1`^2"])
+def test_a_power_of_one_term_is_not_dropped(frame, power):
+    with pytest.raises(FormulaError, match=r"I\(.*\*\*[23]\).*poly"):
+        plm(f"wage ~ d1 | {power}", frame.assign(**{"z.1": frame["z1"]}))
+    with pytest.raises(FormulaError, match="which is d1 itself"):
+        plm("wage ~ d1^2 | z1", frame)
+
+
+def test_a_power_of_a_sum_stands_for_interactions(frame):
+    fit = plm("wage ~ d1 | (z1 + z2 + z3)^2", frame)
+    assert fit.model.n_features_in_ == 1 + 6
+
+
+def test_powers_and_roots_equal_columns_made_by_hand(frame):
+    frame = frame.assign(z4=np.abs(frame["z1"]), size=np.arange(60) * 10**5)
+    fit = plm("wage ~ d1 | I(z1**2) + sqrt(z4) + I(z2 * z3) + I(size**4)", frame)
+    by_hand = frame.assign(
+        a=frame["z1"] ** 2,
+        b=np.sqrt(frame["z4"]),
+        c=frame["z2"] * frame["z3"],
+        d=frame["size"].astype(float) ** 4,  # of whole numbers, it would overflow
+    )
+    same = plm("wage ~ d1 | a + b + c + d", by_hand)
+    np.testing.assert_allclose(fit.result_.coef, same.result_.coef, rtol=1e-8)
+    np.testing.assert_allclose(fit.predict(frame), same.predict(by_hand), rtol=1e-8)
+
+
+def test_a_hat_inside_of_a_function_is_refused(frame):
+    with pytest.raises(FormulaError, match=r"I\(x\*\*2\)"):
+        plm("wage ~ d1 | I(z1^2)", frame)
+
+
+@pytest.mark.parametrize(
+    ("formula", "both"),
+    [
+        ("wage ~ d1 + d2 | d1 + z1", "'d1' on both"),
+        ("wage ~ C(region) | z1 + C(region)", r"'C\(region\)' on both"),
+        ("wage ~ d1:d2 | d2:d1 + z1", "on both"),
+        ("wage ~ d1 + wage | z1", "'wage' on the right"),
+        ("wage ~ d1 | z1 + wage", "'wage' on the right"),
+    ],
+)
+def test_a_term_on_two_sides_is_refused(frame, formula, both):
+    with pytest.raises(FormulaError, match=both):
+        plm(formula, frame)
+
+
+@pytest.mark.parametrize(
+    "controls",
+    [
+        "bs(z1, df=99999999)",
+        "poly(z1, 999999)",
+        "poly(z1, degree=100 * 100)",
+        "cr(z1, df=61)",
+        "+".join(f"I(z1*{k})" for k in range(20_000)),
+        "(z1 + z2 + z3 + d2)^99",
+        "hashed(region, levels=10**9)",
+    ],
+)
+def test_formulas_that_would_fill_the_memory_are_refused_at_once(frame, controls):
+    start = time.monotonic()
+    with pytest.raises(FormulaError, match=r"at most|powers"):
+        plm(f"wage ~ d1 | {controls}", frame)
+    assert time.monotonic() - start < 2  # they took minutes
+
+
+def test_errors_have_no_escape_codes(frame):
+    for formula in ("wage ~ d1 | z1 z2", "wage ~ d1 | (z1", "wage ~ d1 | (z1 + z2)^2.5"):
+        with pytest.raises(FormulaError) as caught:
+            plm(formula, frame)
+        assert str(caught.value).isprintable()
+
+
+def test_backticked_names_with_dots_are_used_and_checked(frame):
+    frame = frame.rename(columns={"z1": "z.1", "z2": "z 2"})
+    fit = plm("wage ~ d1 | `z.1` + log(`z 2`**2)", frame)
+    assert list(fit.design.source.columns) == ["d1", "z.1", "z 2", "wage"]
+    with pytest.raises(FormulaError, match=r"without 'z\.1'"):
+        fit.predict(frame[["d1", "z 2"]])
+    frame.loc[3, "z.1"] = np.nan
+    with pytest.raises(MissingValueError, match=r"z\.1"):
+        plm("wage ~ d1 | `z.1`", frame)
 
 
 @pytest.mark.parametrize("formula", [3, None, b"y ~ x | z"])

@@ -625,6 +625,18 @@ def test_an_interrupted_fit_goes_on(tmp_path, at, net):
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
+def test_what_a_killed_process_left_half_written_is_removed(tmp_path):
+    folder = write(tmp_path / "data")
+    left = tmp_path / f".sums-{'0f' * 16}.tmp"
+    others = [tmp_path / f".other-{'0f' * 16}.tmp", tmp_path / ".sums-notes.tmp"]
+    for path in (left, *others):
+        path.write_bytes(b"half")
+    resumable(folder, tmp_path / "sums", learner=NETWORKS["units"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["data", *(path.name for path in others)]
+    )
+
+
 def test_an_interrupted_thread(tmp_path, monkeypatch):
     """The interruption is raised by the work itself, in a pass over frames in memory."""
     original, calls = fit_module.fold_grams, []

@@ -160,10 +160,11 @@ def require_independent(D: FloatArray, names: Sequence[str]) -> None:
         )
 
 
-def dependent_columns(scaled: FloatArray) -> list[int]:
+def dependent_columns(scaled: FloatArray, tolerance: float = DEPENDENCE_TOLERANCE) -> list[int]:
     """Return the columns that a pivoted QR finds determined by the others.
 
-    Columns must be scaled so that 1 is a large standard deviation.
+    Columns must be scaled so that 1 is a large standard deviation. At most a share `tolerance` of
+    them is left.
     """
     # The q x q Gram matrix settles nearly all cases faster than a pivoted QR. It squares the
     # condition number, so doubtful cases are left to the QR.
@@ -172,7 +173,7 @@ def dependent_columns(scaled: FloatArray) -> list[int]:
         return []
     r, pivot = qr(scaled, mode="r", pivoting=True)
     diagonal = np.abs(np.diag(r)) / np.sqrt(scaled.shape[0])
-    small = diagonal <= DEPENDENCE_TOLERANCE
+    small = diagonal <= tolerance
     return sorted(int(j) for j in pivot[: diagonal.size][small])
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +13,35 @@ from formulaic import Formula
 from formulaic.errors import DataMismatchWarning
 from narwhals.exceptions import DuplicateError
 
+from debinet.data.formula_checks import (
+    EXTRA,
+    require_known,
+    require_powers,
+    require_small,
+    require_sound_structure,
+    without_escapes,
+)
+from debinet.data.formula_sides import (
+    expressions,
+    on_both_sides,
+    require_apart,
+    require_columns,
+    used_columns,
+    variables,
+    with_exact_numbers,
+)
 from debinet.data.schema import unknown_column
-from debinet.exceptions import DuplicateColumnError, FormulaError, MissingValueError
+from debinet.exceptions import (
+    DebiNetError,
+    DuplicateColumnError,
+    FormulaError,
+    MissingValueError,
+)
 
 # The learners fit the intercept, so the models have no column for it.
 INTERCEPT = "Intercept"
+# Characters of a formula that errors show.
+_SHOWN = 200
 SYNTAX = "'outcome ~ treatments | controls', such as 'wage ~ educ | age + C(region)'"
 
 
@@ -60,12 +82,14 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
         Columns that serve another purpose, such as groups and weights.
     """
     frame = _as_frame(data)
-    outcome, treatments, controls = _parse(formula, [str(c) for c in frame.columns], apart)
-    _require_complete(frame, [outcome, treatments, controls])
+    sides = _parse(formula, [str(c) for c in frame.columns], apart)
+    outcome, treatments, controls = sides
+    _require_sound_sides(sides, frame)
+    _require_complete(frame, list(sides))
+    exact = with_exact_numbers(frame, sides)
     try:
         y, D, Z = (
-            side.get_model_matrix(frame, na_action="ignore", context={})
-            for side in (outcome, treatments, controls)
+            side.get_model_matrix(exact, na_action="ignore", context=EXTRA) for side in sides
         )
     except Exception as error:
         raise _unreadable(formula, error) from error
@@ -78,23 +102,32 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
         X=_joined(D, Z),
         treatments=tuple(column for column in D.columns if column != INTERCEPT),
         specs=(D.model_spec, Z.model_spec),
-        source=frame[_used(frame, [outcome, treatments, controls])],
+        source=frame[used_columns(frame, [outcome, treatments, controls])],
     )
 
 
 def apply_formula(design: FormulaDesign, data: Any) -> pd.DataFrame:
     """Return X for new rows, which need not have the outcome."""
     frame = _as_frame(data)
-    _require_complete(frame, [spec.formula for spec in design.specs])
+    sides = [spec.formula for spec in design.specs]
+    absent = [name for name in apply_columns(design) if name not in frame.columns]
+    if absent:
+        raise FormulaError(
+            "the variables of the formula in the new data",
+            f"data without {', '.join(map(repr, absent[:5]))}",
+            "Add these columns, or rename those that have other names.",
+        )
+    _require_complete(frame, sides)
+    exact = with_exact_numbers(frame, sides)
     try:
         with warnings.catch_warnings():
             # A category that is new would be coded as the reference category.
             warnings.simplefilter("error", DataMismatchWarning)
-            D, Z = (spec.get_model_matrix(frame, context={}) for spec in design.specs)
+            D, Z = (spec.get_model_matrix(exact, context=EXTRA) for spec in design.specs)
     except Exception as error:
         raise FormulaError(
             "the variables and categories of the formula in the new data",
-            f"{type(error).__name__}: {error}",
+            f"{type(error).__name__}: {without_escapes(error)}",
             "Check the column names and categories.",
         ) from error
     return _joined(D, Z)
@@ -102,26 +135,29 @@ def apply_formula(design: FormulaDesign, data: Any) -> pd.DataFrame:
 
 def apply_columns(design: FormulaDesign) -> list[str]:
     """Return the columns that `apply_formula` needs."""
-    return _used(design.source, [spec.formula for spec in design.specs])
+    return used_columns(design.source, [spec.formula for spec in design.specs])
 
 
 def formula_columns(formula: str, data: Any, apart: Sequence[str] = ()) -> list[str]:
     """Return the columns of a data frame that `formula` uses, the outcome included."""
     frame = _as_frame(data)
-    return _used(frame, list(_parse(formula, [str(c) for c in frame.columns], apart)))
+    return used_columns(frame, list(_parse(formula, [str(c) for c in frame.columns], apart)))
 
 
 def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> tuple[Any, Any, Any]:
     outcome, treatments, _ = _parts(formula, columns)
-    used = {name for side in (outcome, treatments) for name in _variables(side)}
+    used = {name for side in (outcome, treatments) for name in variables(side)}
     free = [column for column in columns if column not in used and column not in apart]
     return outcome, treatments, _parts(formula, free)[2]
 
 
 def _parts(formula: str, available: list[str]) -> tuple[Any, Any, Any]:
     try:
+        require_sound_structure(formula, len(available))
         parsed = Formula(formula, _context={"__formulaic_variables_available__": available})
         outcome, parts = parsed.lhs, parsed.rhs
+    except DebiNetError:
+        raise
     except Exception as error:
         raise _unreadable(formula, error) from error
     if not isinstance(parts, tuple) or len(parts) != 2:
@@ -132,14 +168,28 @@ def _parts(formula: str, available: list[str]) -> tuple[Any, Any, Any]:
 def _unreadable(formula: Any, error: Exception) -> FormulaError:
     return FormulaError(
         f"a formula {SYNTAX}",
-        f"{formula!r} ({type(error).__name__}: {error})",
+        f"{_shortened(formula)} ({type(error).__name__}: {without_escapes(error)})",
         "Check the syntax and that every variable is a column of the data.",
     )
 
 
+def _shortened(formula: Any) -> str:
+    shown = repr(formula)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+
+
+def _require_sound_sides(sides: tuple[Any, Any, Any], frame: pd.DataFrame) -> None:
+    require_columns(sides, frame.columns)
+    texts = expressions(sides)
+    require_known(texts, list(frame.columns))
+    require_powers(texts)
+    require_small(texts, len(frame))
+    require_apart(*sides)
+
+
 def _require_complete(frame: pd.DataFrame, sides: list[Any]) -> None:
     # formulaic codes a missing category as the reference category.
-    missing = [name for name in _used(frame, sides) if frame[name].isna().any()]
+    missing = [name for name in used_columns(frame, sides) if frame[name].isna().any()]
     if missing:
         raise MissingValueError(
             "no missing values in the variables of the formula",
@@ -148,50 +198,14 @@ def _require_complete(frame: pd.DataFrame, sides: list[Any]) -> None:
         )
 
 
-def _used(frame: pd.DataFrame, sides: list[Any]) -> list[str]:
-    """Return the columns that the sides of a formula use, in the order of the data."""
-    used = {name for side in sides for name in _variables(side)}
-    return [name for name in frame.columns if name in used]
-
-
-def _variables(side: Any) -> set[str]:
-    """Return the names that a side of a formula uses.
-
-    formulaic's own `required_variables` finds none in `bs(x, df=4)`.
-    """
-    found = {str(name) for name in side.required_variables}
-    for term in side:
-        for factor in term.factors:
-            if factor.eval_method.value == "python":
-                found |= _names_in(factor.expr)
-    return found
-
-
-def _names_in(expression: str) -> set[str]:
-    """Return the names in a Python expression, also between backticks, without functions."""
-    quoted: dict[str, str] = {}
-
-    def replaced(match: re.Match[str]) -> str:
-        stand_in = f"_quoted_{len(quoted)}"
-        quoted[stand_in] = match[1]
-        return stand_in
-
-    try:
-        tree = ast.parse(re.sub(r"`([^`]+)`", replaced, expression), mode="eval")
-    except SyntaxError:
-        return set()  # formulaic raises the error when it evaluates it
-    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions]
-    return {quoted.get(name, name) for name in names}
-
-
 def _joined(D: Any, Z: Any) -> pd.DataFrame:
     treatments, controls = (
         pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore") for part in (D, Z)
     )
-    # A treatment that is also among the controls, as `.` says, is a treatment.
-    others = controls.drop(columns=treatments.columns, errors="ignore")
-    return pd.concat([treatments, others], axis=1)
+    both = [name for name in treatments.columns if name in controls.columns]
+    if both:
+        raise on_both_sides(both)
+    return pd.concat([treatments, controls], axis=1)
 
 
 def _as_frame(data: Any) -> pd.DataFrame:
@@ -218,4 +232,10 @@ def pick_columns(data: Any, names: list[str]) -> Any:
             raise unknown_column(
                 name, frame.columns, "groups and weights that are columns of the data"
             )
+    if len(set(names)) < len(names):
+        raise DuplicateColumnError(
+            "every column of groups and weights to be named once",
+            f"{names}",
+            "Drop the repetition.",
+        )
     return frame[names[0]] if len(names) == 1 else frame[names]

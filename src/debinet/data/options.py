@@ -38,6 +38,8 @@ def positive_number(
 
     The error names `words` as allowed, too: the caller has checked for them already.
     """
+    if isinstance(value, np.generic):
+        value = value.item()  # single precision cannot be compared with the largest double
     if is_number(value) and (value > 0 or (zero and value == 0)) and value <= min(most, _LARGEST):
         return float(value)
     allowed = "a finite number, at least 0" if zero else "a finite positive number"

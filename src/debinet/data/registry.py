@@ -48,6 +48,7 @@ CLASSES = {
     "fitted learner": "learners.adapter:FittedLearner",
     "moments": "learners.inputs:Moments",
     "MeanLearner": "learners.mean:MeanLearner",
+    "LinearLearner": "learners.linear:LinearLearner",
     "LassoLearner": "learners.lasso.lasso_learner:LassoLearner",
     "Stack": "learners.stacking:Stack",
     "Columns": "learners.columns:Columns",

@@ -13,11 +13,13 @@ from debinet.desparsified.gram import gram_matrix
 from debinet.desparsified.lasso import LassoFit
 from debinet.desparsified.workers import in_blocks
 from debinet.exceptions import CovarianceError
+from debinet.learners.progress import Progress
 from debinet.protocols import FloatArray
 from debinet.selection.problem import LinearProblem
 
 KINDS = ("wild", "residual")
 FEWEST = 20
+_SILENT = Progress()
 
 
 def bootstrap(
@@ -29,6 +31,7 @@ def bootstrap(
     replications: Any,
     seed: int,
     n_jobs: int | None,
+    progress: Progress = _SILENT,
 ) -> Bootstrapped:
     """Draw noise, refit the Lasso at its penalty and debias it; nodewise regressions are kept.
 
@@ -48,6 +51,7 @@ def bootstrap(
         Decides the draws.
     n_jobs : int, optional
         Threads for the refits.
+    progress : Progress
     """
     one_of("kind", kind, KINDS, "Use 'wild', which is robust.")
     remedy = "Use 500 for 95 % intervals, more for higher levels."
@@ -59,7 +63,7 @@ def bootstrap(
         )
     rng = named_generator(seed, "bootstrap", kind)
     noise = _draw_noise(rng, centred, kind, replications)
-    coefs = _refit(problem, fit, noise, n_jobs)
+    coefs = _refit(problem, fit, noise, n_jobs, progress)
     residuals = noise - noise.mean(axis=1, keepdims=True) + (fit.coef - coefs) @ problem.X.T
     shifts = residuals @ influence.T
     error = _errors(residuals, shifts, influence, np.count_nonzero(coefs, axis=1), kind)
@@ -87,7 +91,11 @@ def _draw_noise(
 
 
 def _refit(
-    problem: LinearProblem, fit: LassoFit, noise: FloatArray, n_jobs: int | None
+    problem: LinearProblem,
+    fit: LassoFit,
+    noise: FloatArray,
+    n_jobs: int | None,
+    progress: Progress,
 ) -> FloatArray:
     """Return the Lasso coefficients (replications, p) of `y* = X coef + noise`."""
     from debinet.desparsified.kernels import solve_many
@@ -99,7 +107,8 @@ def _refit(
     def work(block: slice) -> None:
         solve_many(gram, targets[block], fit.penalty, fit.coef, coefs[block], done[block])
 
-    in_blocks(work, len(targets), n_jobs)
+    with progress.count("Bootstrap", len(targets), "refit") as counter:
+        in_blocks(work, len(targets), n_jobs, counter)
     if not done.all():
         raise CovarianceError(
             "Lasso refits that converge",

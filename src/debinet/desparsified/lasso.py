@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from debinet.data.checks import LARGEST
 from debinet.data.folds import Fold
 from debinet.data.options import positive_number
 from debinet.desparsified import penalties
@@ -116,7 +117,7 @@ def noise_level(rule: Any, problem: LinearProblem, gram: FloatArray) -> NoiseLev
     if isinstance(rule, str) and rule == "scaled":
         fit = scaled_lasso(problem, gram, penalties.quantile(problem.n, problem.p))
         return NoiseLevel(fit.sigma, float(fit.df))
-    known = positive_number("noise", rule, words=["scaled"])
+    known = positive_number("noise", rule, LARGEST, words=["scaled"])
     return NoiseLevel(known, float(problem.n))
 
 

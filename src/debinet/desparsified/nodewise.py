@@ -13,6 +13,7 @@ from debinet.desparsified import penalties
 from debinet.desparsified.gram import training_gram
 from debinet.desparsified.workers import in_blocks
 from debinet.exceptions import CollinearError
+from debinet.learners.progress import Progress
 from debinet.protocols import BoolArray, FloatArray, IntArray
 from debinet.selection.problem import LinearProblem
 
@@ -26,6 +27,7 @@ GRID = 12
 # them nonzero, and with clearly fewer columns than rows the inverse Gram matrix is then faster.
 SMALL = 0.2
 MOST_COLUMNS = 0.9
+_SILENT = Progress()
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ def project(
     n_jobs: int | None,
     *,
     small: float = SMALL,
+    progress: Progress = _SILENT,
 ) -> Projection:
     """Regress each column on all others, with penalties `each` of shape (p,)."""
     from debinet.desparsified.kernels import regress_columns
@@ -84,7 +87,8 @@ def project(
             done[block],
         )
 
-    in_blocks(work, problem.p, n_jobs)
+    with progress.count("Nodewise regressions", problem.p, "column") as counter:
+        in_blocks(work, problem.p, n_jobs, counter)
     inner = np.einsum("ij,ij->i", left, columns)
     _require_something_left(np.einsum("ij,ij->i", left, left) / problem.n, problem.names)
     left /= inner[:, None]
@@ -99,19 +103,29 @@ def _useful_inverse(gram: FloatArray, each: FloatArray, n: int, small: float) ->
 
 
 def nodewise_penalties(
-    rule: Any, problem: LinearProblem, gram: FloatArray, folds: tuple[Fold, ...], n_jobs: int | None
+    rule: Any,
+    problem: LinearProblem,
+    gram: FloatArray,
+    folds: tuple[Fold, ...],
+    n_jobs: int | None,
+    *,
+    progress: Progress = _SILENT,
 ) -> FloatArray:
     """Return one penalty per column, of shape (p,), by the user's rule."""
     n, p = problem.n, problem.p
     if isinstance(rule, str) and rule in {"universal", "quantile"}:
         return np.full(p, getattr(penalties, rule)(n, p))
     if isinstance(rule, str) and rule == "cv":
-        return np.full(p, _cross_validated(problem, gram, folds, n_jobs))
+        return np.full(p, _cross_validated(problem, gram, folds, n_jobs, progress))
     return np.full(p, positive_number("nodewise", rule, words=WORDS))
 
 
 def _cross_validated(
-    problem: LinearProblem, gram: FloatArray, folds: tuple[Fold, ...], n_jobs: int | None
+    problem: LinearProblem,
+    gram: FloatArray,
+    folds: tuple[Fold, ...],
+    n_jobs: int | None,
+    progress: Progress,
 ) -> float:
     """Return the one penalty with the least held-out error, summed over all columns."""
     from debinet.desparsified.kernels import regress_paths
@@ -119,14 +133,18 @@ def _cross_validated(
     largest = penalties.universal(problem.n, problem.p)
     grid = np.geomspace(1.5 * largest, largest / 5, GRID)
     errors = np.zeros((problem.p, GRID))
-    for fold in folds:
-        training, mean = training_gram(problem.X, gram, fold)
-        held = np.ascontiguousarray(problem.X.T[:, fold.test]) - mean[:, None]
+    total = len(folds) * problem.p
+    with progress.count("Nodewise penalty by cross-validation", total, "column") as counter:
+        for fold in folds:
+            training, mean = training_gram(problem.X, gram, fold)
+            held = np.ascontiguousarray(problem.X.T[:, fold.test]) - mean[:, None]
 
-        def work(block: slice, training: FloatArray = training, held: FloatArray = held) -> None:
-            regress_paths(training, held, grid, block.start, errors[block])
+            def work(
+                block: slice, training: FloatArray = training, held: FloatArray = held
+            ) -> None:
+                regress_paths(training, held, grid, block.start, errors[block])
 
-        in_blocks(work, problem.p, n_jobs)
+            in_blocks(work, problem.p, n_jobs, counter)
     return float(grid[errors.sum(axis=0).argmin()])
 
 

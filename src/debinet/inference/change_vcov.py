@@ -19,7 +19,7 @@ def change_vcov(result: Inference, kind: str, groups: Any) -> Inference:
     kind = vcov_name(kind)
     if groups is None:
         return replace(result, **vars(spread(result.regressions, kind, result.groups)))
-    if kind not in ("cluster", "full"):
+    if not isinstance(kind, str) or kind not in ("cluster", "full"):
         raise OptionError("groups only for 'cluster' and 'full'", repr(kind), "Leave groups out.")
     rows = result.regressions[0].all_rows("clusters after the fit").R_y.size
     codes = read_groups(groups, rows)

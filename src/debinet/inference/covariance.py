@@ -24,7 +24,7 @@ LEVERAGE_LIMIT = 1 - 1e-10
 
 
 def iid(fit: ResidualRegression) -> FloatArray:
-    """`sigma^2 (R_D'WR_D)^-1`, with `sigma^2` over `n - q`.
+    """`sigma^2 (R_D'WR_D)^-1`, with `sigma^2` over `n - q` (`n - q - 1` with an intercept).
 
     With instruments `sigma^2 (R_D'WD)^-1 R_D'WR_D (D'WR_D)^-1`, and for a mixed model
     `noise^2 A' W^-1 A` with `coef = A' y`.
@@ -33,7 +33,7 @@ def iid(fit: ResidualRegression) -> FloatArray:
         used = fit.w > 0
         half = fit.noise * fit.influence[used] / np.sqrt(fit.w[used])[:, None]
         return np.asarray(half.T @ half)
-    sigma2 = (fit.w * fit.residuals**2).sum() / (fit.n - fit.coef.size)
+    sigma2 = (fit.w * fit.residuals**2).sum() / fit.rest
     if fit.regressors is None:
         return np.asarray(sigma2 * fit.bread)
     gram = fit.R_D.T @ (fit.w[:, None] * fit.R_D)
@@ -46,8 +46,8 @@ def hc0(fit: ResidualRegression) -> FloatArray:
 
 
 def hc1(fit: ResidualRegression) -> FloatArray:
-    """HC0 times `n / (n - q)`."""
-    return fit.n / (fit.n - fit.coef.size) * hc0(fit)
+    """HC0 times `n / (n - q)`, the intercept counted."""
+    return fit.n / fit.rest * hc0(fit)
 
 
 def hc2(fit: ResidualRegression) -> FloatArray:
@@ -186,7 +186,7 @@ def _clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression)
     counted = fit.w > 0
     influence, groups = influence[counted], groups[counted]
     n = fit.n
-    rest = n - fit.coef.size if fit.noise_df is None else fit.noise_df
+    rest = fit.rest if fit.noise_df is None else fit.noise_df
     if groups.shape[1] == 1:
         return _one_way(influence, groups[:, 0], n, rest)
     pairs = np.unique(groups, axis=0, return_inverse=True)[1].ravel()

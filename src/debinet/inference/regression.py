@@ -100,6 +100,9 @@ class ResidualRegression:
         then such that `residuals` are those of the regressors.
     clip : float, optional
         Size at which residuals are clipped in the scores of Huber's M-estimator.
+    intercept : bool
+        Whether `R_y` and `R_D` are deviations from the means of the same rows, so that the
+        regression is one with an intercept: it takes a degree of freedom and has leverage.
     """
 
     R_y: FloatArray
@@ -115,6 +118,7 @@ class ResidualRegression:
     error: FloatArray | None = None
     regressors: FloatArray | None = None
     clip: float | None = None
+    intercept: bool = False
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -131,6 +135,8 @@ class ResidualRegression:
         )
         # Only a noise level of its own allows for more coefficients than rows.
         require(self.R_y.size > self.coef.size or self.noise_df is not None, "number of rows")
+        reached = self.influence is None or bool((self.influence != 0).any(axis=0).all())
+        require(reached, "influence: a coefficient that no row influences")
         for value in (self.weights, self.noise, self.noise_df, self.clip):
             require(value is None or bool(np.min(value) >= 0), "negative weight or noise")
 
@@ -148,6 +154,11 @@ class ResidualRegression:
     def n(self) -> int:
         """Number of rows of positive weight."""
         return int(np.count_nonzero(self.w))
+
+    @property
+    def rest(self) -> int:
+        """Rows that are left for the noise: n less the coefficients, the intercept included."""
+        return self.n - self.coef.size - int(self.intercept)
 
     @property
     def residuals(self) -> FloatArray:
@@ -197,20 +208,21 @@ class ResidualRegression:
         if not self.least_squares and self.influence is not None:
             return np.asarray(np.clip((self.R_D * self.influence).sum(axis=1), 0.0, 1.0))
         fitted = self.R_D if self.regressors is None else self.regressors
-        return np.asarray(self.w * ((self.R_D @ self.bread) * fitted).sum(axis=1))
+        leverage = self.w * ((self.R_D @ self.bread) * fitted).sum(axis=1)
+        return np.asarray(leverage + self.w / self.w.sum() if self.intercept else leverage)
 
     def covariance(self, kind: str, groups: IntArray | None) -> FloatArray:
         """Return the covariance named `kind`, of shape (q, q)."""
         return covariance_of(self, kind, groups)
 
     def degrees_of_freedom(self, kind: str, groups: IntArray | None) -> float:
-        """Return groups - 1 (the fewer, if two-way) for clusters, otherwise n - q.
+        """Return groups - 1 (the fewer, if two-way) for clusters, otherwise `rest`.
 
         A noise level of its own has its own degrees of freedom.
         """
         if kind in {"cluster", "full"} and groups is not None:
             return float(min(np.unique(codes[self.w > 0]).size for codes in groups.T) - 1)
-        return float(self.n - self.coef.size) if self.noise_df is None else self.noise_df
+        return float(self.rest) if self.noise_df is None else self.noise_df
 
     def largest_row(self) -> LargestRow:
         """Return the row on which a single coefficient depends most."""

@@ -151,7 +151,7 @@ class Inference(Shown):
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return pointwise intervals of level `1 - alpha`, as statsmodels does."""
-        return self.confint(1 - alpha)
+        return self.confint(1 - share("alpha", alpha))
 
     def confint(
         self,

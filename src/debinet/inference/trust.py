@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from debinet.inference import trust_estimates, trust_lasso, trust_nuisances
+from debinet.inference import perfect_fit, trust_estimates, trust_lasso, trust_nuisances
 from debinet.inference.trust_check import Check, Verdict, worst
 from debinet.inference.trust_evidence import LassoEvidence
 from debinet.inference.trust_limits import LIMITS, TrustLimits
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Checks of partially linear models; those that do not apply to a result return None.
 CHECKS = (
+    perfect_fit.perfect_fit,
     trust_nuisances.shrinkage,
     trust_nuisances.heldout_fit,
     trust_nuisances.interpolation,

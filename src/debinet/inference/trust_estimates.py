@@ -105,10 +105,12 @@ def collinearity(result: Inference, evidence: TrustEvidence | None, limits: Trus
     """Say how much treatments are correlated with each other."""
     R_D = result.regressions[0].R_D
     scaled = R_D / np.sqrt((R_D**2).mean(axis=0))
-    gram = scaled.T @ scaled / len(scaled)
-    values = np.linalg.eigvalsh(gram)
-    condition = float(np.sqrt(values[-1] / max(values[0], 1e-300)))
-    inflation = np.diag(np.linalg.pinv(gram))
+    # Not from the Gram matrix, which squares the condition number, nor by a pseudo-inverse, which
+    # leaves out the directions that are the problem.
+    _, lengths, axes = np.linalg.svd(scaled / np.sqrt(len(scaled)), full_matrices=False)
+    lengths = np.maximum(lengths, 1e-150)
+    condition = float(lengths[0] / lengths[-1])
+    inflation = ((axes / lengths[:, None]) ** 2).sum(axis=0)
     # The first of equals, as those of two treatments are: rounding must not decide.
     j = int(np.argmax(inflation > (1 - 1e-9) * inflation.max()))
     finding = (

@@ -80,6 +80,8 @@ class TrustEvidence:
             leftover_treatments="q k",
             relevance="p",
         )
+        for squares in (self.total, self.heldout, self.trained):
+            require(squares is None or bool((squares >= 0).all()), "negative mean squares")
         require(self.leftover.size == len(self.leftover_names), "leftover_names")
         relevance, curve = self.relevance, self.stopping
         require(relevance is None or relevance.size == len(self.relevance_names), "relevance_names")

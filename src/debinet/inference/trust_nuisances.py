@@ -168,7 +168,8 @@ def rough_functions(
     name = "left-over functions"
     if evidence is None or evidence.rough is None:
         return None
-    rough, se = evidence.rough, result.se.to_numpy()[:, None]
+    # of a perfect fit, standard errors may be zero
+    rough, se = evidence.rough, np.maximum(result.se.to_numpy(), 1e-300)[:, None]
     if not rough.bias.size:
         return None
     pvalues = rough.pvalues()

@@ -226,10 +226,14 @@ def _read_classes(model: Any, target: FloatArray) -> Any:
     if ((target == 0) | (target == 1)).all():
         return target.astype(np.int64)
     other = target[(target != 0) & (target != 1)][0]
+    *_, last = _chain(model)
+    name = _named(last)
+    regressor = name.replace("Classifier", "Regressor") if "Classifier" in name else "a regressor"
     raise LearnerError(
-        f"columns of zeros and ones for the classifier {_named(model)}",
-        f"a column with {other:g} in it",
-        "Use a regressor, or dn.Columns(outcome=regressor, treatments=classifier).",
+        f"a regressor, as the outcome or a treatment is not zeros and ones (a value is {other:g})",
+        f"the classifier {name}",
+        f"Use {regressor}; if only treatments are zeros and ones, use "
+        "dn.Columns(outcome=a regressor, treatments=the classifier).",
     )
 
 

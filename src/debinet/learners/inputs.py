@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from debinet.exceptions import InputError, LengthError, TooFewRowsError
+from debinet.data.checks import LARGEST
+from debinet.exceptions import ColumnTypeError, InputError, LengthError, TooFewRowsError
 from debinet.protocols import FloatArray
 
 # A spread below this share of a column's size is the rounding of a constant.
@@ -62,8 +63,9 @@ def typed(validate: Any, *args: Any, **kwargs: Any) -> Any:
     """Run a validator of scikit-learn; its errors become this library's."""
     try:
         return validate(*args, **kwargs)
-    except ValueError as error:
-        raise InputError(
+    except (ValueError, TypeError) as error:
+        kind = ColumnTypeError if isinstance(error, TypeError) else InputError
+        raise kind(
             "finite numbers: Z with one row per observation, and M with as many rows",
             f"this: {error}",
             "Clean or reshape the data first.",
@@ -75,7 +77,19 @@ def read_data(estimator: Any, Z: Any, M: Any) -> tuple[FloatArray, FloatArray]:
     Z, M = typed(
         validate_data, estimator, Z, M, dtype=np.float64, multi_output=True, y_numeric=True
     )
-    return Z, np.asarray(M, dtype=np.float64)
+    M = typed(np.asarray, M, dtype=np.float64)
+    if not np.isfinite(M).all():
+        raise InputError(
+            "finite targets", "NaN or infinity in M", "Drop or impute those rows first."
+        )
+    for values, name in ((Z, "Z"), (M, "M")):
+        if np.abs(values).max(initial=0.0) > LARGEST:
+            raise InputError(
+                f"numbers up to {LARGEST:g}, whose squares are numbers, too",
+                f"{np.abs(values).max():g} in {name}",
+                "Express them in other units.",
+            )
+    return Z, M
 
 
 def read_new_rows(estimator: Any, Z: Any) -> FloatArray:

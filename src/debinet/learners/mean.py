@@ -6,10 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from debinet.data.folds import Folds
-from debinet.exceptions import FoldError
+from debinet.exceptions import FoldError, InputError
 from debinet.learners.closed_form import ClosedForm
+from debinet.learners.inputs import read_weight, typed
 from debinet.protocols import FloatArray, HeldOut
 
 
@@ -32,11 +34,16 @@ class MeanLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, Z: Any, M: Any, sample_weight: Any = None) -> Self:  # noqa: ARG002
         """Average the outputs."""
-        self.mean_ = np.average(np.asarray(M, dtype=np.float64), axis=0, weights=sample_weight)
+        targets = typed(check_array, M, dtype=np.float64, ensure_2d=False)
+        if not targets.ndim:
+            raise InputError("one target per row", f"{M!r}", "Pass an array or a series.")
+        weight = None if sample_weight is None else read_weight(sample_weight, len(targets))
+        self.mean_ = np.average(targets, axis=0, weights=weight)
         return self
 
     def predict(self, Z: Any) -> FloatArray:
         """Return the means, once for every row of Z."""
+        check_is_fitted(self, "mean_")
         return np.repeat(np.asarray(self.mean_)[None], len(Z), axis=0)
 
     def prepare(

@@ -11,6 +11,7 @@ from typing import Any
 from debinet.data.options import one_of
 from debinet.learners.adapter import require_learner
 from debinet.learners.budget import landmarks_within, solves_exactly
+from debinet.learners.linear import LinearLearner
 from debinet.learners.mean import MeanLearner
 from debinet.learners.tangent import TangentNet
 from debinet.learners.wide import WideNet
@@ -38,7 +39,7 @@ _MAKERS: dict[str, Callable[[], Any]] = {
     "boosting": partial(
         _make, "sklearn.ensemble", "HistGradientBoostingRegressor", early_stopping=True
     ),
-    "linear": partial(_make, "sklearn.linear_model", "LinearRegression"),
+    "linear": LinearLearner,
     "net": partial(_make, "debinet.learners.net.net", "Net"),
 }
 NAMES = tuple(_MAKERS)

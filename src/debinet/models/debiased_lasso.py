@@ -11,10 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from debinet._random import RandomState, named_generator, root_seed
+from debinet.data.options import switch
 from debinet.data.same_columns import read_same_columns
 from debinet.data.tables import require_numbers
 from debinet.desparsified.bootstrap import bootstrap
 from debinet.desparsified.bootstrapped import Bootstrapped
+from debinet.desparsified.compiling import compile_loops
 from debinet.desparsified.evidence import lasso_evidence
 from debinet.desparsified.gram import gram_matrix, shuffled_folds
 from debinet.desparsified.lasso import LassoFit, initial_lasso, noise_level
@@ -23,6 +25,7 @@ from debinet.inference.infer import infer
 from debinet.inference.provenance import LassoPenalties, Provenance
 from debinet.inference.regression import ResidualRegression
 from debinet.inference.trust_evidence import DeferredEvidence
+from debinet.learners.progress import Progress
 from debinet.models.result_mixin import ResultMixin
 from debinet.protocols import FloatArray
 from debinet.selection.problem import LinearProblem, read_problem
@@ -59,6 +62,9 @@ class DebiasedLasso(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore
         Threads for the regressions, by default all cores. The result does not depend on it.
     random_state : int, numpy random generator, or None
         Decides the folds of cross-validation, joint intervals and the bootstrap.
+    verbose : bool
+        Whether work that takes more than 5 seconds, or is expected to, shows on stderr how many of
+        the regressions are done and about how much time is left.
 
     Attributes
     ----------
@@ -113,6 +119,7 @@ class DebiasedLasso(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore
         noise: str | float = "scaled",
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        verbose: bool = False,
     ) -> None:
         self.penalty = penalty
         self.nodewise = nodewise
@@ -120,6 +127,7 @@ class DebiasedLasso(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore
         self.noise = noise
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Estimate all coefficients.
@@ -132,13 +140,17 @@ class DebiasedLasso(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore
             Outcome.
         """
         design = read_problem(X, y)
+        progress = Progress(switch("verbose", self.verbose))
+        compile_loops()
         seed = root_seed(self.random_state)
         folds = shuffled_folds(design.n, named_generator(seed, "folds"))
         gram = gram_matrix(design)
         level = noise_level(self.noise, design, gram)
         lasso = initial_lasso(self.penalty, design, gram, level.sigma, folds)
-        each = nodewise_penalties(self.nodewise, design, gram, folds, self.n_jobs)
-        projection = project(design, gram, each, self.projection, self.n_jobs)
+        each = nodewise_penalties(
+            self.nodewise, design, gram, folds, self.n_jobs, progress=progress
+        )
+        projection = project(design, gram, each, self.projection, self.n_jobs, progress=progress)
         del gram  # as large as the covariance and the residuals of the columns
         regression = _regression(design, lasso, projection, level.sigma, level.df)
         notes, used = _notes(projection), projection.penalties
@@ -194,6 +206,7 @@ class DebiasedLasso(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore
             replications=replications,
             seed=self.result_.seed if random_state is None else root_seed(random_state),
             n_jobs=self.n_jobs,
+            progress=Progress(switch("verbose", self.verbose)),
         )
 
     def _influence(self) -> FloatArray:

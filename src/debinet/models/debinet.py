@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
+import pandas as pd
 from joblib import delayed
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,6 +22,7 @@ from debinet.inference.split_result import SplitInference
 from debinet.learners.progress import Progress, run_counted
 from debinet.models.estimate import require_options
 from debinet.models.estimation import Options
+from debinet.models.prediction_intervals import interval_frame, mean_interval, predict_interval
 from debinet.models.result_mixin import ResultMixin
 from debinet.models.roles import assign_roles, label_list, name_clusters, pick_used
 from debinet.models.selected import (
@@ -175,9 +177,36 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
         mask[self._candidates.source[self._estimated.selected]] = True
         return np.flatnonzero(mask) if indices else mask
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
-        return self._predict(X, linear=True)
+    @overload
+    def predict(self, X: Any, interval: None = None) -> FloatArray: ...
+
+    @overload
+    def predict(self, X: Any, interval: float) -> pd.DataFrame: ...
+
+    def predict(self, X: Any, interval: float | None = None) -> FloatArray | pd.DataFrame:
+        """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (r, p)
+        interval : float, optional
+            As in `PartiallyLinear.predict`, for new rows that are like those of estimation.
+
+        Returns
+        -------
+        FloatArray of shape (r,)
+            Or, with `interval`, a data frame with the columns prediction, lower and upper.
+        """
+        prediction = self._predict(X, linear=True)
+        if interval is None:
+            return prediction
+        found = self._estimated
+        if found.fitted is None:
+            fit = found.result.regressions[0].all_rows("prediction intervals")
+            bounds = mean_interval(fit, len(prediction), found.mean, interval)
+        else:
+            bounds = predict_interval(found.fitted, *self._columns(X), interval)
+        return interval_frame(X, prediction, bounds)
 
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
@@ -185,14 +214,19 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _predict(self, X: Any, *, linear: bool) -> FloatArray:
         check_is_fitted(self, "result_")
+        D, Z = self._columns(X)
+        found = self._estimated
+        if found.fitted is None:
+            return np.full(len(D), found.mean)
+        return found.fitted.predict(D, Z) if linear else found.fitted.nuisance(Z)
+
+    def _columns(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Return the selected columns of X and the other columns that the model uses."""
         X = pick_used(X, self._used)
         values = self._candidates.read(read_same_columns(self, X, self._candidates.schema.names))
         found = self._estimated
-        if found.fitted is None:
-            return np.full(len(values), found.mean)
-        D = values[:, found.selected]
         Z = np.ascontiguousarray(values[:, found.kept & ~found.selected])
-        return found.fitted.predict(D, Z) if linear else found.fitted.nuisance(Z)
+        return values[:, found.selected], Z
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import clone
 
 from debinet._random import named_generator, named_seed
@@ -19,6 +20,7 @@ from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError
 from debinet.inference.infer import infer
 from debinet.inference.methods import AUTO, METHODS, choose_method
+from debinet.inference.perfect_fit import NOTE, is_perfect
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.learners.adapter import guarded
@@ -62,7 +64,7 @@ def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
         groups=found.groups,
         evidence=found.evidence,
     )
-    return Fitted(result, found.means, found.schema)
+    return Fitted(result, found.means, found.schema, found.folds)
 
 
 def require_options(options: Options) -> None:
@@ -108,10 +110,11 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
             clusters=Clustered.of(data.groups, data.weights),
             seed=seed,
         ),
-        notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
+        notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note, _on_fit(data, parts))),
         evidence=DeferredEvidence(partial(gather, *first)),
         linear=all(part.regression.influence is not None for part in parts),
         groups=data.groups,
+        folds=None if repetitions[0].in_sample else tuple(folds.codes() for folds in repetitions),
     )
 
 
@@ -169,6 +172,13 @@ def _default_vcov(found: Estimation) -> str:
         return "cluster"
     # HC0 is the variance that double machine learning was published with.
     return "HC0" if found.provenance.method in {"dml1", "dml2", "iv-type"} else "HC3"
+
+
+def _on_fit(data: Dataset, parts: Sequence[Repetition]) -> str:
+    """Return a note if the first repetition leaves nothing of y."""
+    fit, weights = parts[0].regression, data.weights
+    total = float(np.average((data.y - np.average(data.y, weights=weights)) ** 2, weights=weights))
+    return NOTE if is_perfect(fit.residuals, fit.w, total) else ""
 
 
 def _notes(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from debinet.data.arrays import require
 from debinet.data.schema import Schema
 from debinet.inference.provenance import Provenance
 from debinet.inference.regression import Regression
@@ -57,6 +58,14 @@ class ConditionalMeans:
     g: Averaged | None = None
     pilot: FloatArray | None = None
 
+    def __post_init__(self) -> None:
+        require((self.g is None) == (self.pilot is None), "g without its coefficients")
+
+    def of_fold(self, number: int) -> ConditionalMeans:
+        """Return the models that were fitted without one of several folds."""
+        g = None if self.g is None else Averaged((self.g.fits[number],))
+        return ConditionalMeans(Averaged((self.joint.fits[number],)), g, self.pilot)
+
     def __call__(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return `E(y|Z)` (n,) and `E(D|Z)` (n, q) for new rows."""
         means = self.joint.predict(Z)
@@ -84,6 +93,8 @@ class Estimation:
         Whether the full procedure is linear in y, given its tuning parameters.
     groups : IntArray of shape (n, ways), optional
         Clusters of rows that were kept.
+    folds : tuple of IntArray of shape (n,), optional
+        As in `Fitted`.
     """
 
     regressions: tuple[Regression, ...]
@@ -94,6 +105,7 @@ class Estimation:
     evidence: DeferredEvidence
     linear: bool
     groups: IntArray | None = None
+    folds: tuple[IntArray, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,11 +119,27 @@ class Fitted:
         One per repetition of cross-fitting.
     schema : Schema
         How X becomes treatments and controls.
+    folds : tuple of IntArray of shape (n,), optional
+        For every repetition, numbers of the folds that rows were held out with. None if residuals
+        are in sample or rows were streamed.
     """
 
     result: Inference
     means: tuple[ConditionalMeans, ...]
     schema: Schema
+    folds: tuple[IntArray, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for codes in self.folds or ():
+            require(isinstance(codes, np.ndarray) and codes.dtype.kind in "iu", "folds")
+            require(codes.ndim == 1 and codes.size > 0 and codes.min() >= 0, "folds")
+        if self.folds is not None:
+            sizes = {codes.size for codes in self.folds}
+            rows = {len(fit.R_y) for fit in self.result.regressions}
+            counts = len(self.folds) == len(self.means) == len(self.result.regressions)
+            require(counts and sizes == rows, "folds")
+            for codes, means in zip(self.folds, self.means, strict=True):
+                require(len(means.joint.fits) in {1, int(codes.max()) + 1}, "folds")
 
     def predict(self, D: FloatArray, Z: FloatArray) -> FloatArray:
         """Return `E(y|Z) + (D - E(D|Z)) coef` for rows (n, q), (n, p)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from debinet.inference.result import Inference
 from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
+from debinet.models.prediction_intervals import interval_frame, predict_interval
 from debinet.models.result_mixin import ResultMixin
 from debinet.models.roles import assign_roles, name_clusters, pick_used
 from debinet.protocols import FloatArray
@@ -48,7 +49,7 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         Learns the conditional means. `"wide"` is an over-parameterized network in its
         infinite-width limit, `"lasso"` a cross-validated Lasso (`LassoLearner`),
         `"spline"` a sum of curves (`SplineSmoother`), `"net"` a trained network (`Net`);
-        `"forest"`, `"boosting"` and `"linear"` are scikit-learn's. `"mean"` predicts the mean
+        `"forest"` and `"boosting"` are scikit-learn's, `"linear"` is least squares. `"mean"` predicts the mean
         (ordinary least squares of y on D), and any scikit-learn regressor can be used.
 
         `"wide"` is `WideNet(activation="erf")` with at least 100 rows, 2 to 100 controls and at
@@ -273,10 +274,32 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         progress = Progress(switch("verbose", self.verbose))
         return Options(self.learner, self.method, self.crossfit, self.n_jobs, seed, progress)
 
-    def predict(self, X: Any) -> FloatArray:
-        """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X."""
+    @overload
+    def predict(self, X: Any, interval: None = None) -> FloatArray: ...
+
+    @overload
+    def predict(self, X: Any, interval: float) -> pd.DataFrame: ...
+
+    def predict(self, X: Any, interval: float | None = None) -> FloatArray | pd.DataFrame:
+        """Return `E(y|Z) + (D - E(D|Z)) coef` for the rows of X.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (r, p)
+        interval : float, optional
+            Probability, such as 0.95, with which intervals contain the outcomes of new rows:
+            jackknife+ for exact wide networks, CV+ for learners that are fitted fold by fold.
+
+        Returns
+        -------
+        FloatArray of shape (r,)
+            Or, with `interval`, a data frame with the columns prediction, lower and upper.
+        """
         D, Z = self._split(X)
-        return self._fitted.predict(D, Z)
+        prediction = self._fitted.predict(D, Z)
+        if interval is None:
+            return prediction
+        return interval_frame(X, prediction, predict_interval(self._fitted, D, Z, interval))
 
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""

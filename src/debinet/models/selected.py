@@ -184,7 +184,9 @@ def _empty(
     part: CandidateRows, mean: float, selected: Selected, notes: Sequence[str], seed: int
 ) -> Inference:
     n = part.y.size
-    regression = ResidualRegression(part.y - mean, np.zeros((n, 0)), np.zeros(0), part.weights)
+    regression = ResidualRegression(
+        part.y - mean, np.zeros((n, 0)), np.zeros(0), part.weights, intercept=True
+    )
     note = "nothing was selected: the table is empty and predictions are the mean of the outcome"
     return infer(
         [regression],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from debinet.data.archive import read_archive
 from debinet.data.arrays import require
@@ -81,22 +83,28 @@ def load_any_result(path: str | PathLike[str]) -> Inference | SplitInference:
 
 
 def _require_consistent(model: Any) -> None:
-    """Require that the parts fit together, so that predictions do not fail later."""
+    """Require that the parts fit together, so that predictions and tables do not fail later."""
     kind = type(model).__name__
     if kind == "DebiNet":
-        found = model._estimated
+        found, schema = model._estimated, model._candidates.schema
         require(
             found.selected.shape == found.kept.shape == model._candidates.source.shape, "columns"
         )
-        if found.fitted is not None:
-            _require_predictions(found.fitted, int((found.kept & ~found.selected).sum()))
+        _require_result(model.result_)
+        _require_predictions(model, _two_rows(model, schema.names, schema.levels))
     elif kind == "PartiallyLinear":
-        names = model._fitted.schema.treatment_names
-        require(model.result_.estimate.size == len(names), "treatments")
-        _require_formula(model.formula_, model._fitted.schema.names)
-        _require_predictions(model._fitted, len(model._fitted.schema.control_names))
+        schema = model._fitted.schema
+        require(model.result_.estimate.size == len(schema.treatment_names), "treatments")
+        require(bool(model._fitted.means), "means")
+        _require_formula(model.formula_, schema.names)
+        _require_result(model.result_)
+        _require_predictions(model, _two_rows(model, schema.names, schema.levels))
     elif kind == "DebiasedLasso":
         require(model.lasso_coef_.shape == (len(model._design.names),), "coefficients")
+        _require_result(model.result_)
+        _require_predictions(model, _two_rows(model, model._design.names, {}))
+    elif kind == "Inference":
+        _require_result(model)
 
 
 def _require_formula(formula: Any, columns: tuple[str, ...]) -> None:
@@ -108,6 +116,24 @@ def _require_formula(formula: Any, columns: tuple[str, ...]) -> None:
         require(same, "columns of the formula")
 
 
-def _require_predictions(fitted: Any, controls: int) -> None:
-    D, Z = np.zeros((2, fitted.result.estimate.size)), np.zeros((2, controls))
-    require(bool(fitted.means) and fitted.predict(D, Z).shape == (2,), "predictions")
+def _require_result(result: Any) -> None:
+    require(bool(result.summary()), "result")
+
+
+def _require_predictions(model: Any, rows: Any) -> None:
+    """Require predictions of new rows, by the same way as a user's."""
+    predicted = model.predict(rows)
+    require(predicted.shape == (len(rows),) and bool(np.isfinite(predicted).all()), "predictions")
+
+
+def _two_rows(model: Any, names: Sequence[str], levels: Mapping[int, Sequence[str]]) -> Any:
+    """Return two rows of zeros and first categories, as the data of the fit would be."""
+    formula = getattr(model, "formula_", None)
+    if formula is not None:
+        return formula.design.source.head(2)
+    columns = [[levels[j][0] if j in levels else 0.0] * 2 for j in range(len(names))]
+    labels = getattr(model, "feature_names_in_", None)
+    if labels is None:
+        return np.array(columns, dtype=object if levels else np.float64).T
+    require(list(labels) == list(names), "names of columns")
+    return pd.DataFrame(dict(zip(names, columns, strict=True)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from debinet._random import named_seed
 from debinet.data.pieces import Source, digest
@@ -108,8 +109,10 @@ def _open(data: Any, client: Any) -> Source:
 def _layout(table: StreamedTable, options: Options, names: Sequence[str]) -> Layout:
     controls = [table.controls] if isinstance(table.controls, str) else table.controls
     roles = {"outcome": table.outcome, "groups": table.groups, "weight": table.weight}
+    _require_names(roles, controls)
     wanted = [name for role, name in roles.items() if name is not None or role == "outcome"]
-    for name in (*wanted, *(c for c in controls or () if isinstance(c, str))):
+    listed = () if controls is None else controls
+    for name in (*wanted, *(c for c in listed if isinstance(c, str))):
         if name not in names:
             raise unknown_column(str(name), names)
     if controls is not None and not len(controls):
@@ -135,6 +138,23 @@ def _layout(table: StreamedTable, options: Options, names: Sequence[str]) -> Lay
     )
     require_roles(layout, names)
     return layout
+
+
+def _require_names(roles: Mapping[str, Any], controls: Any) -> None:
+    """Require names of columns: in a stream, there is nothing else to go by."""
+    for role, name in roles.items():
+        if name is not None and not isinstance(name, str):
+            raise OptionError(
+                f"{role} to be the name of a column, as the rows are streamed",
+                repr(name),
+                "Give the name of a column of the table.",
+            )
+    if controls is not None and not isinstance(controls, (list, tuple, np.ndarray, pd.Index)):
+        raise OptionError(
+            "controls to be names of columns, or None for all other columns",
+            repr(controls),
+            "For example controls=['age', 'educ'].",
+        )
 
 
 def _read_folds(crossfit: Any) -> int:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from debinet.data.archive import read_archive
 from debinet.data.arrays import require
+from debinet.data.atomic_write import remove_drafts
 from debinet.data.pieces import FramePiece, Source
 from debinet.data.records import save_object, unpack
 from debinet.exceptions import OptionError
@@ -33,6 +34,8 @@ class Checkpoint:
 
     def __init__(self, path: Path, fingerprint: str) -> None:
         self._path, self._fingerprint = path, fingerprint
+        # A checkpoint belongs to one fit: what another process left half written, it left for good.
+        remove_drafts(path)
         self._passes: dict[str, tuple[Any, int]] = self._read()
         self._written, self._changed = monotonic(), False
 

@@ -77,7 +77,8 @@ def column_sums(rows: RawRows) -> ColumnSums:
         return ColumnSums(rows.table.names, *nothing, {})
     weight = float(rows.weight.sum())
     mean = rows.weight @ values / weight
-    square = rows.weight @ (values - mean) ** 2
+    with np.errstate(over="ignore"):  # columns of such sizes are refused once all are known
+        square = rows.weight @ (values - mean) ** 2
     levels = {}
     for j, column in rows.table.text.items():
         found, position = np.unique(column.astype(str), return_inverse=True)

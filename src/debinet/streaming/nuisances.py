@@ -52,6 +52,13 @@ class GramRows:
     def dual(self, R_D: FloatArray) -> FloatArray:
         """Return `B = R_D (R_D'R_D)^-1`."""
         gram = self.inner(R_D, R_D)
+        # Differences of sums: rounding may leave less than nothing of a treatment.
+        if not (np.diag(gram) > 0).all():
+            raise CollinearError(
+                "treatments that vary given the controls",
+                "residuals of a treatment that are rounding errors",
+                "Drop the treatment or the controls that determine it, or give more rows.",
+            )
         # in units of their lengths, so that treatments on very different scales are solved equally
         scale = np.sqrt(np.diag(gram))
         units = np.outer(scale, scale)

@@ -194,7 +194,7 @@ def _score(rows: RowBlock, scoring: Scoring, row_map: FloatArray) -> ScoreSums:
         weighted = out[:, q + 1 : 2 * q + 1]
         leverage = np.clip((weighted * R_D).sum(axis=1), 0.0, 1.0)
     sandwich = e[:, None] * weighted
-    safe = np.maximum(1.0 - leverage, np.finfo(np.float64).tiny)[:, None]
+    safe = np.maximum(1.0 - leverage, 1e-100)[:, None]  # the square of which is a number
     if scoring.influence is None or scoring.noise is None:
         full = np.zeros_like(sandwich)
     else:

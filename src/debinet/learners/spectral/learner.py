@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
@@ -12,12 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 from debinet.exceptions import OptionError
 from debinet.learners.inputs import read_data, read_new_rows, read_weight
 from debinet.learners.spectral.prepared import Predictor, SpectralFit, SpectralPrepared, View
+from debinet.learners.spectral.row_weights import ridge_row_weights
 from debinet.learners.spectral.spectrum import RIDGE, SpectralFilter
 from debinet.learners.spectral.tuning import StoppingPath, inverse
 from debinet.protocols import Diagnostics, FloatArray, StoppingCurve
 
 # Without the linear part, and with one that dominates: far better if the truth is linear.
 AUTO_SKIPS = (0.0, 10.0)
+
+
+@runtime_checkable
+class TrainingRows(Protocol):
+    """Fitted outputs that keep the rows they were fitted to."""
+
+    def kernel(self, skip: float, Z: FloatArray | None = None) -> FloatArray:
+        """Return the kernel between rows (r, p), or the training rows, and the training rows."""
 
 
 class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -90,6 +100,31 @@ class SpectralLearner(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):  # 
         """Return penalties, criterion and degrees of freedom along each output's path."""
         check_is_fitted(self, "_predictor")
         return self._path
+
+    def row_weights(
+        self, output: int, weight: FloatArray
+    ) -> Callable[[FloatArray], FloatArray] | None:
+        """Return the function from new rows (r, p) to the weights (r, n) of the n training rows.
+
+        The predictions of an output are these weights times its targets. None if the training rows
+        were not kept, or if the filter is not ridge, whose fits without a row are other ones.
+
+        Parameters
+        ----------
+        output : int
+        weight : FloatArray of shape (n,)
+            Sample weights of the rows of the fit, all positive.
+        """
+        check_is_fitted(self, "_predictor")
+        (part,) = (
+            part
+            for part, outputs in zip(self._predictor.parts, self._predictor.outputs, strict=True)
+            if output in outputs
+        )
+        if self.spectral_filter is not RIDGE or not isinstance(part, TrainingRows):
+            return None
+        penalty, skip = float(self.penalty_[output]), float(self.skip_[output])
+        return ridge_row_weights(part.kernel(skip), lambda Z: part.kernel(skip, Z), penalty, weight)
 
     def diagnostics(self) -> Diagnostics:
         """Return the stopping path and the noise of a fit."""

@@ -57,6 +57,14 @@ class KernelExpansion:
             out[rows] += kernel @ self.dual
         return out
 
+    def kernel(self, skip: float, Z: FloatArray | None = None) -> FloatArray:
+        """Return the kernel (r, n) between rows (r, p) and the n training rows.
+
+        Without rows, that of the training rows with each other.
+        """
+        encoded = self.encoded if Z is None else self.inputs.encode(Z)
+        return kernel_matrix(encoded, self.encoded, self.architecture, skip, self.inputs.added)
+
 
 @dataclass(frozen=True)
 class KernelView:
