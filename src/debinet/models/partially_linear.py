@@ -49,8 +49,9 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         Learns the conditional means. `"wide"` is an over-parameterized network in its
         infinite-width limit, `"lasso"` a cross-validated Lasso (`LassoLearner`),
         `"spline"` a sum of curves (`SplineSmoother`), `"net"` a trained network (`Net`);
-        `"forest"` and `"boosting"` are scikit-learn's, `"linear"` is least squares. `"mean"` predicts the mean
-        (ordinary least squares of y on D), and any scikit-learn regressor can be used.
+        `"forest"` and `"boosting"` are scikit-learn's, `"linear"` is least squares. `"mean"`
+        predicts the mean (ordinary least squares of y on D), and any scikit-learn regressor can be
+        used.
 
         `"wide"` is `WideNet(activation="erf")` with at least 100 rows, 2 to 100 controls and at
         most one control for three rows; beyond about 1,300 rows the same network is solved on
