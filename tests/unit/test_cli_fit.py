@@ -103,6 +103,17 @@ def test_selection(wages):
     assert {"d1"} <= {row["term"] for row in found["coefficients"]}
 
 
+def test_a_group_selector_takes_the_columns_of_a_category_together(tmp_path):
+    rng = np.random.default_rng(0)
+    area = pd.get_dummies(pd.Series(rng.choice(list("abc"), 200), name="area"), dtype=float)
+    frame = area.add_prefix("area_").assign(z=rng.normal(size=200), w=rng.normal(size=200))
+    frame["y"] = 2 * frame["area_a"] - 2 * frame["area_b"] + rng.normal(size=200)
+    frame.drop(columns="area_c").to_csv(tmp_path / "areas.csv", index=False)
+    options = ("--outcome", "y", "--select", "group_lasso", "--json")
+    found = json.loads(run("fit", tmp_path / "areas.csv", *options).output)
+    assert {"area_a", "area_b"} <= {row["term"] for row in found["coefficients"]}
+
+
 @pytest.mark.parametrize("learner", ["spline", "forest", "lasso", "linear", "boosting", "mean"])
 def test_every_learner(wages, learner):
     found = run("fit", wages, *COLUMNS, "--learner", learner, "--crossfit", "2", "--json")

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _EXISTING = click.Path(exists=True, dir_okay=False, path_type=Path)
-_SELECTORS = ("lasso", "adaptive_lasso", "elastic_net", "slope", "forward_backward")
+_SELECTORS = (
+    "lasso",
+    "adaptive_lasso",
+    "elastic_net",
+    "group_lasso",
+    "sparse_group_lasso",
+    "slope",
+    "forward_backward",
+)
 
 
 def _require_file(context: click.Context, parameter: click.Parameter, value: Path) -> Path:
