@@ -1,6 +1,7 @@
 """The default against DoubleML with LightGBM: times in one run, by rows and treatments.
 
     python benchmarks/default_speed.py --repeats 3
+    python benchmarks/default_speed.py --growth --repeats 3  # the default, from n to 1.5 n rows
 
 Needs the `bench` extra. Every repeat draws new data and times both one after the other, so that the
 load of the machine affects both. DoubleML learns the outcome and one treatment at a time.
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 
@@ -71,9 +72,29 @@ def main(repeats: int, rows: list[int]) -> None:
             print(json.dumps(found), flush=True)
 
 
+def growth(repeats: int, largest: int = 60_000) -> None:
+    """Print processor times by rows, and how much each is above that of two thirds of the rows."""
+    n, before = 500, None
+    while n <= largest:
+        times = []
+        for seed in range(repeats):
+            data = draw(n, 1, seed)
+            start = process_time()
+            fit_ours(*data)
+            times.append(process_time() - start)
+        least = min(times)
+        ratio = None if before is None else round(least / before, 2)
+        print(json.dumps({"rows": n, "debinet": round(least, 3), "ratio": ratio}), flush=True)
+        n, before = round(1.5 * n), least
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS))
+    parser.add_argument("--growth", action="store_true")
     arguments = parser.parse_args()
-    main(arguments.repeats, arguments.rows)
+    if arguments.growth:
+        growth(arguments.repeats)
+    else:
+        main(arguments.repeats, arguments.rows)
