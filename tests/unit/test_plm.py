@@ -156,7 +156,7 @@ def test_a_power_of_one_term_is_not_dropped(frame, power):
 
 def test_a_power_of_a_sum_stands_for_interactions(frame):
     fit = plm("wage ~ d1 | (z1 + z2 + z3)^2", frame)
-    assert fit.model.n_features_in_ == 1 + 6
+    assert fit.n_features_in_ == 1 + 6
 
 
 def test_powers_and_roots_equal_columns_made_by_hand(frame):
@@ -222,7 +222,7 @@ def test_errors_have_no_escape_codes(frame):
 def test_backticked_names_with_dots_are_used_and_checked(frame):
     frame = frame.rename(columns={"z1": "z.1", "z2": "z 2"})
     fit = plm("wage ~ d1 | `z.1` + log(`z 2`**2)", frame)
-    assert list(fit.design.source.columns) == ["d1", "z.1", "z 2", "wage"]
+    assert list(fit.formula_.design.source.columns) == ["d1", "z.1", "z 2", "wage"]
     with pytest.raises(FormulaError, match=r"without 'z\.1'"):
         fit.predict(frame[["d1", "z 2"]])
     frame.loc[3, "z.1"] = np.nan
