@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from debinet import datasets, exceptions, experiments, testing, theory
+    from debinet.data.dose import Dose
     from debinet.inference.result import Inference
     from debinet.learners.columns import Columns
     from debinet.learners.lasso import LassoLearner
@@ -44,6 +45,7 @@ _WHERE = {
     "Columns": "debinet.learners.columns",
     "DebiNet": "debinet.models.debinet",
     "DebiasedLasso": "debinet.models.debiased_lasso",
+    "Dose": "debinet.data.dose",
     "ElasticNet": "debinet.selection.elastic_net",
     "FormulaFit": "debinet.models.plm",
     "ForwardBackward": "debinet.selection.forward_backward",
@@ -76,6 +78,7 @@ __all__ = [
     "Columns",
     "DebiNet",
     "DebiasedLasso",
+    "Dose",
     "ElasticNet",
     "FormulaFit",
     "ForwardBackward",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,9 @@ from formulaic import Formula
 from formulaic.errors import DataMismatchWarning
 from narwhals.exceptions import DuplicateError
 
+from debinet.data.dose import Dose
+from debinet.data.dose_terms import read_doses, require_no_dose_terms, require_numbers
+from debinet.data.expressions import read_expression
 from debinet.data.schema import unknown_column
 from debinet.exceptions import DuplicateColumnError, FormulaError, MissingValueError
 
@@ -33,8 +35,8 @@ class FormulaDesign:
         The outcome.
     X : DataFrame of shape (n, p)
         Columns of the treatments, then of the controls.
-    treatments : tuple of str
-        Names of the treatment columns.
+    treatments : tuple of str or Dose
+        Names of the treatment columns; of doses, with their numbers of columns.
     specs : tuple of formulaic ModelSpec
         For treatments and controls, with categories and transforms remembered.
     source : DataFrame
@@ -43,7 +45,7 @@ class FormulaDesign:
 
     y: pd.Series
     X: pd.DataFrame
-    treatments: tuple[str, ...]
+    treatments: tuple[str | Dose, ...]
     specs: tuple[Any, Any]
     source: pd.DataFrame
 
@@ -60,15 +62,15 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
         Columns that serve another purpose, such as groups and weights.
     """
     frame = _as_frame(data)
-    outcome, treatments, controls = _parse(formula, [str(c) for c in frame.columns], apart)
-    _require_complete(frame, [outcome, treatments, controls])
+    parsed = _parse(formula, [str(c) for c in frame.columns], apart)
+    _require_complete(frame, parsed.sides)
     try:
         y, D, Z = (
-            side.get_model_matrix(frame, na_action="ignore", context={})
-            for side in (outcome, treatments, controls)
+            side.get_model_matrix(frame, na_action="ignore", context={}) for side in parsed.sides
         )
     except Exception as error:
         raise _unreadable(formula, error) from error
+    require_numbers(parsed.doses, D.columns)
     if y.shape[1] != 1:
         raise FormulaError(
             "one outcome", f"{list(y.columns)}", "Put a single numeric variable left of '~'."
@@ -76,9 +78,9 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
     return FormulaDesign(
         y=pd.DataFrame(y).iloc[:, 0],
         X=_joined(D, Z),
-        treatments=tuple(column for column in D.columns if column != INTERCEPT),
+        treatments=tuple(parsed.doses.get(name, name) for name in D.columns if name != INTERCEPT),
         specs=(D.model_spec, Z.model_spec),
-        source=frame[_used(frame, [outcome, treatments, controls])],
+        source=frame[_used(frame, parsed.sides)],
     )
 
 
@@ -108,14 +110,33 @@ def apply_columns(design: FormulaDesign) -> list[str]:
 def formula_columns(formula: str, data: Any, apart: Sequence[str] = ()) -> list[str]:
     """Return the columns of a data frame that `formula` uses, the outcome included."""
     frame = _as_frame(data)
-    return _used(frame, list(_parse(formula, [str(c) for c in frame.columns], apart)))
+    return _used(frame, _parse(formula, [str(c) for c in frame.columns], apart).sides)
 
 
-def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> tuple[Any, Any, Any]:
+@dataclass(frozen=True)
+class _Parsed:
+    """A formula without its doses.
+
+    Attributes
+    ----------
+    sides : list of formulaic Formula
+        Outcome, treatments with the variables of doses, controls.
+    doses : mapping from str to Dose
+        By the column of the treatments.
+    """
+
+    sides: list[Any]
+    doses: Mapping[str, Dose]
+
+
+def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> _Parsed:
     outcome, treatments, _ = _parts(formula, columns)
-    used = {name for side in (outcome, treatments) for name in _variables(side)}
+    plain = read_doses(treatments)
+    used = {name for side in (outcome, plain.side) for name in _variables(side)}
     free = [column for column in columns if column not in used and column not in apart]
-    return outcome, treatments, _parts(formula, free)[2]
+    controls = _parts(formula, free)[2]
+    require_no_dose_terms({"outcome": outcome, "controls": controls})
+    return _Parsed([outcome, plain.side, controls], plain.doses)
 
 
 def _parts(formula: str, available: list[str]) -> tuple[Any, Any, Any]:
@@ -169,20 +190,13 @@ def _variables(side: Any) -> set[str]:
 
 def _names_in(expression: str) -> set[str]:
     """Return the names in a Python expression, also between backticks, without functions."""
-    quoted: dict[str, str] = {}
-
-    def replaced(match: re.Match[str]) -> str:
-        stand_in = f"_quoted_{len(quoted)}"
-        quoted[stand_in] = match[1]
-        return stand_in
-
-    try:
-        tree = ast.parse(re.sub(r"`([^`]+)`", replaced, expression), mode="eval")
-    except SyntaxError:
-        return set()  # formulaic raises the error when it evaluates it
-    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions]
-    return {quoted.get(name, name) for name in names}
+    found = set()
+    for tree, quoted in read_expression(expression):
+        nodes = list(ast.walk(tree))
+        functions = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        names = [n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in functions]
+        found = {quoted.get(name, name) for name in names}
+    return found
 
 
 def _joined(D: Any, Z: Any) -> pd.DataFrame:

@@ -11,7 +11,10 @@ from collections.abc import Collection
 from debinet.data.schema import unknown_column
 from debinet.exceptions import FormulaError
 
-FUNCTIONS = ("C", "log", "log10", "log2", "exp", "sqrt", "poly", "bs", "cr", "center", "scale")
+FUNCTIONS = (
+    *("C", "log", "log10", "log2", "exp", "sqrt"),
+    *("poly", "bs", "cr", "center", "scale", "dose"),
+)
 # Names of options that the functions above take.
 _OPTIONS = ("df", "degree", "knots", "include_intercept")
 _TOKEN = re.compile(
