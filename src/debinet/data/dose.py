@@ -12,6 +12,8 @@ from debinet.data.options import is_whole
 from debinet.exceptions import OptionError
 
 LEAST_DF, MOST_DF = 2, 10
+# Quantiles of the dose beyond which there are too few rows for a curve: it is straight there.
+SUPPORTED = (0.01, 0.99)
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,12 @@ class Dose:
     column : str or int
         The column of X, by name or position.
     df : int
-        Number of columns, 2 to 10. The spline has df + 1 knots at quantiles of the dose, from 5 to
-        95 % (10 to 90 % with three). Values that many rows share take at most one knot.
+        Number of columns, 2 to 10. The spline has df + 1 knots at evenly spaced quantiles of the
+        dose, from 1 to 99 %. Values that many rows share take one knot at most.
 
     References
     ----------
-    Harrell (2015), Regression Modeling Strategies, section 2.4.5.
+    Hastie, Tibshirani, Friedman (2009), The Elements of Statistical Learning, section 5.2.1.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from debinet.data.dose import LEAST_DF, Dose
+from debinet.data.dose import LEAST_DF, SUPPORTED, Dose
 from debinet.data.dose_basis import DoseBasis, spline_functions
 from debinet.data.tables import Table
 from debinet.exceptions import ColumnTypeError, InputError
@@ -40,7 +40,7 @@ def make_basis(table: Table, j: int, dose: Dose, weights: FloatArray | None) -> 
 
 
 def choose_knots(values: FloatArray, mass: FloatArray, count: int) -> FloatArray:
-    """Return knots at quantiles, all of them different.
+    """Return knots at evenly spaced quantiles from 1 to 99 %, all of them different.
 
     Parameters
     ----------
@@ -49,8 +49,7 @@ def choose_knots(values: FloatArray, mass: FloatArray, count: int) -> FloatArray
     count : int
         Number of knots, at most m.
     """
-    edge = 0.1 if count == 3 else 0.05
-    levels = np.linspace(edge, 1 - edge, count)
+    levels = np.linspace(*SUPPORTED, count)
     # a value that more rows have than lie between two knots would take several
     mass = _limited(mass, float(levels[1] - levels[0]))
     place = np.searchsorted(np.cumsum(mass) / mass.sum(), levels)

@@ -17,7 +17,7 @@ from debinet.exceptions import DuplicateColumnError, FormulaError
 _FUNCTION = "dose"
 _CALL = Signature(
     [
-        Parameter("variable", Parameter.POSITIONAL_OR_KEYWORD),
+        Parameter("variable", Parameter.POSITIONAL_ONLY),
         Parameter("df", Parameter.POSITIONAL_OR_KEYWORD, default=Dose.df),
     ]
 )

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from debinet.data.arrays import freeze_arrays
+from debinet.data.dose import SUPPORTED
 from debinet.data.dose_basis import DoseBasis
 from debinet.protocols import FloatArray
 
-# Beyond these quantiles there are too few rows for a curve.
-_SUPPORTED = (0.01, 0.99)
-# The share of their distance that a grid goes beyond them, and its number of doses.
+# The share of the supported range that a grid goes beyond it, and its number of doses.
 _BEYOND = 0.1
 _POINTS = 101
 
@@ -54,7 +53,7 @@ class ObservedDose:
     @property
     def supported(self) -> tuple[float, float]:
         """The 1 % and the 99 % quantile."""
-        low, high = self.quantiles(_SUPPORTED)
+        low, high = self.quantiles(SUPPORTED)
         return float(low), float(high)
 
     def quantiles(self, levels: Sequence[float]) -> FloatArray:
