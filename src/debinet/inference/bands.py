@@ -56,7 +56,8 @@ def bands(
     pointwise = joint = float(stats.t.ppf((1 + level) / 2, result.df))
     if free.size > 1:
         within = covariance[np.ix_(free, free)]
-        joint = critical_value(within, result.df, level, result.seed)
+        # of low rank: with more rows than coefficients, a root by columns is the cheaper one
+        joint = critical_value(within, result.df, level, result.seed, many=len(names))
     return pd.DataFrame(
         {
             label: values,
