@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from debinet import datasets, exceptions, experiments, testing, theory
+    from debinet.data.dose import Dose
     from debinet.inference.result import Inference
     from debinet.learners.columns import Columns
     from debinet.learners.lasso import LassoLearner
@@ -48,6 +49,7 @@ _WHERE = {
     "Comparison": "debinet.models.comparison",
     "DebiNet": "debinet.models.debinet",
     "DebiasedLasso": "debinet.models.debiased_lasso",
+    "Dose": "debinet.data.dose",
     "ElasticNet": "debinet.selection.elastic_net",
     "ForwardBackward": "debinet.selection.forward_backward",
     "GroupLasso": "debinet.selection.group_lasso",
@@ -83,6 +85,7 @@ __all__ = [
     "Comparison",
     "DebiNet",
     "DebiasedLasso",
+    "Dose",
     "ElasticNet",
     "ForwardBackward",
     "GroupLasso",

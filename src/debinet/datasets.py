@@ -29,7 +29,7 @@ from debinet.data.shared_designs import (
     make_steps,
 )
 from debinet.data.simulated import Simulated
-from debinet.data.studies import fetch_401k, fetch_credit_default
+from debinet.data.studies import fetch_401k, fetch_card, fetch_credit_default
 from debinet.data.unusual_designs import (
     make_binary_treatment,
     make_chirp,
@@ -41,6 +41,7 @@ from debinet.data.unusual_designs import (
 __all__ = [
     "Simulated",
     "fetch_401k",
+    "fetch_card",
     "fetch_credit_default",
     "make_binary_treatment",
     "make_brackets",

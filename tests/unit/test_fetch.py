@@ -1,5 +1,6 @@
 """Tables of published studies: where they are searched for, what is accepted, what is refused."""
 
+import bz2
 import errno
 import os
 import pickle
@@ -45,7 +46,7 @@ def real_data() -> Path:
     folder = os.environ.get("DEBINET_DATA")
     if folder is None:
         pytest.skip("DEBINET_DATA is not set: no real data")
-    for published in (studies.STUDY_401K, studies.STUDY_CREDIT_DEFAULT):
+    for published in (studies.STUDY_401K, studies.STUDY_CARD, studies.STUDY_CREDIT_DEFAULT):
         if files.find_file(published, Path(folder)) is None:
             pytest.skip(f"DEBINET_DATA does not hold {published.file}")
     return Path(folder)
@@ -315,6 +316,7 @@ def test_without_pyarrow_and_csv_it_is_asked_for(study, tmp_path, monkeypatch, p
     ("fetch", "record"),
     [
         (dn.datasets.fetch_401k, "STUDY_401K"),
+        (dn.datasets.fetch_card, "STUDY_CARD"),
         (dn.datasets.fetch_credit_default, "STUDY_CREDIT_DEFAULT"),
     ],
 )
@@ -341,6 +343,41 @@ def test_401k_agrees_with_what_is_published(real_data):
     design = table[["e401", *controls]].assign(constant=1.0)
     coefficients = np.linalg.lstsq(design, table["net_tfa"], rcond=None)[0]
     assert coefficients[0] == pytest.approx(5896.198, abs=5e-4)
+
+
+def test_card_agrees_with_what_is_published(real_data, tmp_path, server):
+    table = dn.datasets.fetch_card(real_data, download=False)
+    assert table.shape == (3010, 34)
+    assert (table.dtypes == np.float64).all()
+    # Card (1995), table 2, column 2, as Wooldridge's example 15.4 repeats it: 0.075 (0.003).
+    controls = ["exper", "expersq", "black", "smsa", "south", "smsa66"]
+    regions = [f"reg66{k}" for k in range(2, 10)]
+    design = table[["educ", *controls, *regions]].assign(constant=1.0)
+    coefficients = np.linalg.lstsq(design, table["lwage"], rcond=None)[0]
+    assert coefficients[0] == pytest.approx(0.075, abs=5e-4)
+    # The sha256 of card.csv of the package linearmodels, without the compression.
+    content = (real_data / "card/card.csv").read_bytes()
+    digest = "b1eaeafb30da38421111588ce857794f9921c11225e3d3056f31f3a33d7bb0dd"
+    assert sha256(content).hexdigest() == digest
+    server.files["/card.csv.bz2"] = bz2.compress(content)
+    study = replace(studies.STUDY_CARD, addresses=(f"{server.address}/card.csv.bz2",))
+    assert fetch_table(study).equals(table)
+    assert fetch_table(study, download=False).equals(table)  # from the cache, missing values, too
+
+
+def test_compressed_downloads_are_unpacked(study, server):
+    content = TABLE.to_csv(index=False).encode()
+    packed = replace(study, addresses=(f"{server.address}/toy.csv.bz2",))
+    server.files["/toy.csv.bz2"] = bz2.compress(content)
+    pd.testing.assert_frame_equal(files.download_table(packed), TABLE)
+    # the limit is that of what is in it
+    server.files["/toy.csv.bz2"] = bz2.compress(content + b"\n" * 100_000)
+    with pytest.raises(FileFormatError, match="at most 5000 bytes"):
+        files.download_table(packed, limit=5000)
+    for damaged in (content, bz2.compress(content)[:-20], b""):
+        server.files["/toy.csv.bz2"] = damaged
+        with pytest.raises(FileFormatError, match=r"toy\.csv\.bz2"):
+            files.download_table(packed)
 
 
 def test_credit_default_agrees_with_what_is_published(real_data, tmp_path):

@@ -19,6 +19,7 @@ from debinet.data.checks import (
 )
 from debinet.data.column_notes import note_columns
 from debinet.data.labels import read_groups
+from debinet.data.observed_dose import ObservedDose
 from debinet.data.outcome_columns import require_no_namesake
 from debinet.data.schema import Schema, Treatments, make_schema
 from debinet.data.tables import read_table, read_vector
@@ -74,6 +75,15 @@ class Dataset:
         """Targets of the learner, `[y, D]`, of shape (n, 1 + q)."""
         return np.column_stack([self.y, self.D])
 
+    @property
+    def doses(self) -> tuple[ObservedDose, ...]:
+        """The treatments that are doses."""
+        names = self.schema.treatment_names
+        return tuple(
+            ObservedDose(basis, self.D[:, names.index(basis.name)], self.weights)
+            for basis in self.schema.doses.values()
+        )
+
     @classmethod
     def from_any(
         cls,
@@ -94,7 +104,7 @@ class Dataset:
             categorical and text columns outside of `treatments` are one-hot encoded.
         y : array or series of shape (n,)
             Outcome.
-        treatments : str, int or sequence of them
+        treatments : str, int, Dose or sequence of them
             Columns of D, by name or position. Text and categories are coded against a reference.
         ref : mapping from str to category, or category, optional
             The references of treatments; whole numbers that it names are categories, too.
@@ -108,9 +118,9 @@ class Dataset:
         require_length(outcome.size, table.n, "y")
         require_aligned(X=X, y=y, groups=groups, sample_weight=sample_weight)
         require_no_namesake(name, table, outcome)
-        schema = make_schema(table, treatments, ref)
-        D, Z = schema.split(table)
         weights = None if sample_weight is None else read_weights(sample_weight, table.n)
+        schema = make_schema(table, treatments, ref, weights)
+        D, Z = schema.split(table)
         counted = table.n if weights is None else int(np.count_nonzero(weights))
         require_enough_rows(counted, D.shape[1])
         if schema.levels:

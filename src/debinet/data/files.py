@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from bz2 import BZ2Decompressor
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -90,7 +91,7 @@ class Study:
     digest : str
         What `content_digest` gives.
     addresses : tuple of str
-        Where to download it; each ends in one of `ENDINGS`.
+        Where to download it; each ends in one of `ENDINGS`, or in one and `.bz2`.
     original_columns : tuple of str
         Other names that the columns have in the original; replaced by position.
     """
@@ -180,8 +181,10 @@ def download_table(study: Study, limit: int = _LIMIT) -> pd.DataFrame:
     wrong: FileFormatError | None = None
     for address in study.addresses:
         try:
-            ending = PurePosixPath(urlsplit(address).path).suffix
-            return _verify(study, _parse(_receive(address, limit), ending, address), address)
+            content, file = _receive(address, limit), PurePosixPath(urlsplit(address).path)
+            if file.suffix == ".bz2":
+                content, file = _unpacked(content, address, limit), file.with_suffix("")
+            return _verify(study, _parse(content, file.suffix, address), address)
         except FileFormatError as error:
             wrong = error
         except (OSError, HTTPException) as error:
@@ -193,6 +196,20 @@ def download_table(study: Study, limit: int = _LIMIT) -> pd.DataFrame:
 def _receive(address: str, limit: int) -> bytes:
     with urlopen(address, timeout=_TIMEOUT) as answer:
         content = bytes(answer.read(limit + 1))
+    return _limited(content, address, limit)
+
+
+def _unpacked(content: bytes, address: str, limit: int) -> bytes:
+    try:
+        # one byte more than the limit shows that there are more, without making all of them
+        return _limited(BZ2Decompressor().decompress(content, limit + 1), address, limit)
+    except (OSError, EOFError) as error:
+        raise FileFormatError(
+            "a .bz2 file", f"{address}, which cannot be read as one ({error})", "Try again later."
+        ) from error
+
+
+def _limited(content: bytes, address: str, limit: int) -> bytes:
     if len(content) > limit:
         raise FileFormatError(
             f"at most {limit} bytes", f"more from {address}", "Download it and pass its `path`."

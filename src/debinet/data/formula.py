@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,8 @@ from formulaic import Formula
 from formulaic.errors import DataMismatchWarning
 from narwhals.exceptions import DuplicateError
 
+from debinet.data.dose import Dose
+from debinet.data.dose_terms import read_doses, require_no_dose_terms, require_numbers
 from debinet.data.formula_checks import (
     EXTRA,
     require_known,
@@ -55,8 +57,8 @@ class FormulaDesign:
         The outcome.
     X : DataFrame of shape (n, p)
         Columns of the treatments, then of the controls.
-    treatments : tuple of str
-        Names of the treatment columns.
+    treatments : tuple of str or Dose
+        Names of the treatment columns; of doses, with their numbers of columns.
     specs : tuple of formulaic ModelSpec
         For treatments and controls, with categories and transforms remembered.
     source : DataFrame
@@ -65,7 +67,7 @@ class FormulaDesign:
 
     y: pd.Series
     X: pd.DataFrame
-    treatments: tuple[str, ...]
+    treatments: tuple[str | Dose, ...]
     specs: tuple[Any, Any]
     source: pd.DataFrame
 
@@ -82,8 +84,8 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
         Columns that serve another purpose, such as groups and weights.
     """
     frame = _as_frame(data)
-    sides = _parse(formula, [str(c) for c in frame.columns], apart)
-    outcome, treatments, controls = sides
+    parsed = _parse(formula, [str(c) for c in frame.columns], apart)
+    sides = parsed.sides
     _require_sound_sides(sides, frame)
     _require_complete(frame, list(sides))
     exact = with_exact_numbers(frame, sides)
@@ -93,6 +95,7 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
         )
     except Exception as error:
         raise _unreadable(formula, error) from error
+    require_numbers(parsed.doses, D.columns)
     if y.shape[1] != 1:
         raise FormulaError(
             "one outcome", f"{list(y.columns)}", "Put a single numeric variable left of '~'."
@@ -100,9 +103,9 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
     return FormulaDesign(
         y=pd.DataFrame(y).iloc[:, 0],
         X=_joined(D, Z),
-        treatments=tuple(column for column in D.columns if column != INTERCEPT),
+        treatments=tuple(parsed.doses.get(name, name) for name in D.columns if name != INTERCEPT),
         specs=(D.model_spec, Z.model_spec),
-        source=frame[used_columns(frame, [outcome, treatments, controls])],
+        source=frame[used_columns(frame, sides)],
     )
 
 
@@ -141,14 +144,33 @@ def apply_columns(design: FormulaDesign) -> list[str]:
 def formula_columns(formula: str, data: Any, apart: Sequence[str] = ()) -> list[str]:
     """Return the columns of a data frame that `formula` uses, the outcome included."""
     frame = _as_frame(data)
-    return used_columns(frame, list(_parse(formula, [str(c) for c in frame.columns], apart)))
+    return used_columns(frame, _parse(formula, [str(c) for c in frame.columns], apart).sides)
 
 
-def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> tuple[Any, Any, Any]:
+@dataclass(frozen=True)
+class _Parsed:
+    """A formula without its doses.
+
+    Attributes
+    ----------
+    sides : tuple of formulaic Formula
+        Outcome, treatments with the variables of doses, controls.
+    doses : mapping from str to Dose
+        By the column of the treatments.
+    """
+
+    sides: tuple[Any, Any, Any]
+    doses: Mapping[str, Dose]
+
+
+def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> _Parsed:
     outcome, treatments, _ = _parts(formula, columns)
-    used = {name for side in (outcome, treatments) for name in variables(side)}
+    plain = read_doses(treatments)
+    used = {name for side in (outcome, plain.side) for name in variables(side)}
     free = [column for column in columns if column not in used and column not in apart]
-    return outcome, treatments, _parts(formula, free)[2]
+    controls = _parts(formula, free)[2]
+    require_no_dose_terms({"outcome": outcome, "controls": controls})
+    return _Parsed((outcome, plain.side, controls), plain.doses)
 
 
 def _parts(formula: str, available: list[str]) -> tuple[Any, Any, Any]:

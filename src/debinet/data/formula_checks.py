@@ -228,7 +228,7 @@ def _calls(tree: ast.AST) -> list[ast.Call]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
-def read_expression(expression: str) -> list[tuple[ast.AST, dict[str, str]]]:
+def read_expression(expression: str) -> list[tuple[ast.Expression, dict[str, str]]]:
     """Return the syntax tree of an expression, and what stands for names between backticks.
 
     Nothing if it cannot be read: formulaic raises the error when it evaluates it.

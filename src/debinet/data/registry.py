@@ -39,6 +39,9 @@ CLASSES = {
     "means": "models.estimation:ConditionalMeans",
     "schema": "data.schema:Schema",
     "coded treatment": "data.coded_treatment:CodedTreatment",
+    "dose": "data.dose:Dose",
+    "dose basis": "data.dose_basis:DoseBasis",
+    "observed dose": "data.observed_dose:ObservedDose",
     "candidates": "data.candidates:Candidates",
     "desparsified design": "selection.problem:LinearProblem",
     "desparsified lasso": "desparsified.lasso:LassoFit",
@@ -107,6 +110,8 @@ FINITE = {
     "lasso evidence",
     "penalty path",
     "overlap",
+    "dose basis",
+    "observed dose",
     "stopping curve",
     "moments",
 }

@@ -13,7 +13,10 @@ from debinet.data.formula_checks import read_expression, require_few_terms
 from debinet.data.schema import unknown_column
 from debinet.exceptions import FormulaError
 
-FUNCTIONS = ("I", "C", "log", "log10", "log2", "exp", "sqrt", "poly", "bs", "cr", "center", "scale")
+FUNCTIONS = (
+    *("I", "C", "log", "log10", "log2", "exp", "sqrt"),
+    *("poly", "bs", "cr", "center", "scale", "dose"),
+)
 # Names of options that the functions above take.
 _OPTIONS = ("df", "degree", "knots", "include_intercept")
 _LARGEST_POWER = 10

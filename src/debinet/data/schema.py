@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -19,6 +19,9 @@ from debinet.data.categories import (
     treatment_levels,
 )
 from debinet.data.coded_treatment import CodedTreatment
+from debinet.data.dose import Dose, name_treatments
+from debinet.data.dose_basis import DoseBasis
+from debinet.data.dose_knots import make_basis
 from debinet.data.tables import Table
 from debinet.exceptions import (
     ColumnTypeError,
@@ -33,7 +36,7 @@ from debinet.protocols import FloatArray
 # What separates columns in files; found in a name, they were not separated.
 _JOINTS = re.compile(r"[;,|\t]|\s+")
 
-Treatments: TypeAlias = str | int | Sequence[str | int]
+Treatments: TypeAlias = str | int | Dose | Sequence[str | int | Dose]
 
 
 @dataclass(frozen=True)
@@ -52,16 +55,19 @@ class Schema:
         the first, the reference, become one column each.
     codes : tuple of int
         Positions of treatments in `levels` that are whole numbers, not text.
+    doses : mapping from int to DoseBasis
+        The columns of treatments that are doses, by position.
     """
 
     names: tuple[str, ...]
     treatments: tuple[int, ...]
     levels: Mapping[int, tuple[str, ...]]
     codes: tuple[int, ...] = ()
+    doses: Mapping[int, DoseBasis] = field(default_factory=dict)
 
     @cached_property
     def treatment_columns(self) -> tuple[tuple[int, str | None], ...]:
-        """Columns of D after coding: position in X, and the category or None for numbers."""
+        """Treatments after coding: position in X, and the category or None for numbers."""
         return tuple(
             (j, level)
             for j in self.treatments
@@ -72,8 +78,9 @@ class Schema:
     def treatment_names(self) -> tuple[str, ...]:
         """Names of the columns of D after coding."""
         return tuple(
-            self.names[j] if level is None else _term(self.names[j], level)
+            term
             for j, level in self.treatment_columns
+            for term in (self.doses[j].terms if j in self.doses else (_term(self.names[j], level),))
         )
 
     @property
@@ -121,7 +128,13 @@ class Schema:
             f"{one.name!r} is categorical: coefficients compare with {one.reference!r}"
             for one in self.coded_treatments
         )
-        return (*treatments, *controls)
+        doses = (
+            f"{one.name!r} is a dose: a natural cubic spline with knots at "
+            f"{', '.join(f'{knot:.4g}' for knot in one.knots)}; its curve is "
+            f"result.dose({one.name!r})"
+            for one in self.doses.values()
+        )
+        return (*doses, *treatments, *controls)
 
     def split(self, table: Table) -> tuple[FloatArray, FloatArray]:
         """Return the coded D and Z of a table with the same columns."""
@@ -135,15 +148,24 @@ class Schema:
         text = {j: read_categories(table, j, j in self.codes) for j in self.levels}
         for j, levels in self.levels.items():
             _require_levels(text[j], table.names[j], levels)
-        D = _coded_columns(table, text, self.treatment_columns)
+        D = self._expand(_coded_columns(table, text, self.treatment_columns))
         if not self.levels:
             # one order in memory, so that sums have the same last digits wherever rows come from
             return D, np.ascontiguousarray(np.delete(table.values, self.treatments, axis=1))
         return D, _coded_columns(table, text, self.control_columns)
 
+    def _expand(self, D: FloatArray) -> FloatArray:
+        """Return D with all columns of the doses."""
+        if not self.doses:
+            return D
+        parts = zip(self.treatment_columns, D.T, strict=True)
+        return np.column_stack(
+            [self.doses[j].columns(part) if j in self.doses else part for (j, _), part in parts]
+        )
 
-def _term(name: str, level: str) -> str:
-    return f"{name}[{level}]"
+
+def _term(name: str, level: str | None) -> str:
+    return name if level is None else f"{name}[{level}]"
 
 
 def _coded_columns(
@@ -160,21 +182,38 @@ def _coded_columns(
     return coded
 
 
-def make_schema(table: Table, treatments: Treatments, ref: Any = None) -> Schema:
+def make_schema(
+    table: Table, treatments: Treatments, ref: Any = None, weights: FloatArray | None = None
+) -> Schema:
     """Find the treatments among the columns and the categories of the text columns.
 
     `ref` has the reference categories of treatments by name; treatments of whole numbers that it
-    names are categories, too.
+    names are categories, too. The columns of doses depend on the weights (n,) of the rows.
     """
-    positions = find_columns(table.names, treatments, table.labels)
+    named = name_treatments(treatments)
+    positions = find_columns(table.names, named.columns, table.labels)
     references = read_references(ref, [table.names[j] for j in positions])
+    doses = {positions[k]: dose for k, dose in named.doses.items()}
+    for j in doses:
+        require_no_reference(table.names[j], references)
     levels = {j: read_levels(table, j) for j in table.text if j not in positions}
     for j in positions:
         name = table.names[j]
-        if j in table.text or name in references:
+        if j not in doses and (j in table.text or name in references):
             levels[j] = treatment_levels(table, j, references.get(name))
     codes = tuple(j for j in positions if j in levels and j not in table.text)
-    return Schema(table.names, positions, dict(sorted(levels.items())), codes)
+    bases = {j: make_basis(table, j, dose, weights) for j, dose in doses.items()}
+    return Schema(table.names, positions, dict(sorted(levels.items())), codes, bases)
+
+
+def require_no_reference(dose: str, references: Collection[str]) -> None:
+    """Require that a dose is no category."""
+    if dose in references:
+        raise OptionError(
+            f"{dose!r} to be a dose or a category",
+            "both: a dose with a reference category",
+            f"Leave it out of ref, or name {dose!r} itself among the treatments.",
+        )
 
 
 def require_numeric(

@@ -13,6 +13,10 @@ from debinet.exceptions import DataNotFoundError, FileFormatError
 
 ADDRESSES_401K = ("https://raw.githubusercontent.com/VC2015/DMLonGitHub/master/sipp1991.dta",)
 ADDRESSES_CREDIT_DEFAULT = ("https://archive.ics.uci.edu/static/public/350/data.csv",)
+ADDRESSES_CARD = (
+    "https://raw.githubusercontent.com/bashtage/linearmodels/main/linearmodels/datasets/card/"
+    "card.csv.bz2",
+)
 
 _PENSIONS = (
     *("nifa", "net_tfa", "tw", "age", "inc", "fsize", "educ", "db", "marr", "twoearn"),
@@ -24,6 +28,12 @@ _CREDIT = (
     *(f"BILL_AMT{month}" for month in range(1, 7)),
     *(f"PAY_AMT{month}" for month in range(1, 7)),
     "default_next_month",
+)
+_SCHOOLING = (
+    *("id", "nearc2", "nearc4", "educ", "age", "fatheduc", "motheduc", "weight"),
+    *("momdad14", "sinmom14", "step14", *(f"reg66{k}" for k in range(1, 10)), "south66"),
+    *("black", "smsa", "south", "smsa66", "wage", "enroll", "KWW", "IQ", "married", "libcrd14"),
+    *("exper", "lwage", "expersq"),
 )
 
 STUDY_401K = Study(
@@ -42,6 +52,14 @@ STUDY_CREDIT_DEFAULT = Study(
     digest="6effaefef5ea643679d0c9ffe8390a45a77b9d4feff28d9b9fe7d2c68c73e889",
     addresses=ADDRESSES_CREDIT_DEFAULT,
     original_columns=("ID", *(f"X{j}" for j in range(1, 24)), "Y"),
+)
+STUDY_CARD = Study(
+    title="the table of wages and schooling",
+    file="card/card",
+    columns=_SCHOOLING,
+    rows=3010,
+    digest="d7c2472a6fde4cdaa6eab1a13b9c8cdd4a50288229bdb6258137b8f41dde1128",
+    addresses=ADDRESSES_CARD,
 )
 
 
@@ -119,6 +137,36 @@ def fetch_credit_default(
     >>> table = dn.datasets.fetch_credit_default()  # doctest: +SKIP
     """
     return fetch_table(STUDY_CREDIT_DEFAULT, path, download=download)
+
+
+def fetch_card(path: str | PathLike[str] | None = None, *, download: bool = True) -> pd.DataFrame:
+    """Return wages and schooling of young men in the United States, 1976 [1]_.
+
+    It is searched for as in `fetch_401k`, under the name `card/card`.
+
+    Parameters
+    ----------
+    path, download
+        As in `fetch_401k`.
+
+    Returns
+    -------
+    DataFrame of shape (3010, 34)
+        float64: lwage (log hourly wage), educ and exper (years), age, black, smsa and south (of
+        1976), smsa66, south66 and reg661 to reg669 (of 1966), nearc2, nearc4 (a college near by),
+        and others. fatheduc, motheduc, KWW, IQ, married and libcrd14 have missing values.
+
+    References
+    ----------
+    .. [1] Card, D. (1995). Using geographic variation in college proximity to estimate the return
+       to schooling. In Aspects of Labour Market Behaviour, University of Toronto Press.
+
+    Examples
+    --------
+    >>> import debinet as dn
+    >>> table = dn.datasets.fetch_card()  # doctest: +SKIP
+    """
+    return fetch_table(STUDY_CARD, path, download=download)
 
 
 def fetch_table(

@@ -70,7 +70,7 @@ def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
     groups : IntArray of shape (n, 1) or (n, 2)
         Codes from 0.
     """
-    return _clustered(fit.contributions, groups, fit)
+    return clustered(fit.contributions, groups, fit)
 
 
 def full(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
@@ -96,7 +96,7 @@ def full(fit: ResidualRegression, groups: IntArray | None = None) -> FloatArray:
             "Use learner='wide' with its ridge filter, or 'HC3' or 'cluster'.",
         )
     terms = fit.influence * _restored(fit, fit.influence)[:, None]
-    covariance = terms.T @ terms if groups is None else _clustered(terms, groups, fit)
+    covariance = terms.T @ terms if groups is None else clustered(terms, groups, fit)
     return covariance if fit.bias is None else np.asarray(covariance + fit.bias)
 
 
@@ -178,7 +178,7 @@ def _leverage(fit: ResidualRegression) -> FloatArray:
     return leverage
 
 
-def _clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression) -> FloatArray:
+def clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression) -> FloatArray:
     """Return the cluster covariance of `sum_i influence_i`, one- or two-way.
 
     Rows of weight zero do not count, nor do groups that have no other rows.

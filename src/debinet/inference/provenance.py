@@ -14,6 +14,7 @@ import numpy as np
 from debinet.data.arrays import require
 from debinet.data.coded_treatment import CodedTreatment
 from debinet.data.folds import Folds
+from debinet.data.observed_dose import ObservedDose
 from debinet.protocols import FloatArray, IntArray
 
 _PACKAGES = ("debinet", "numpy", "scipy", "scikit-learn", "pandas")
@@ -172,6 +173,8 @@ class Provenance:
         Names of the columns that they are made of, of which a category has several controls.
     categories : tuple of CodedTreatment
         Treatments that are categories, each with several coefficients.
+    doses : tuple of ObservedDose
+        Treatments that are doses, each with several coefficients.
     learner : str, optional
         Name of its class.
     hidden_units : int, optional
@@ -198,6 +201,7 @@ class Provenance:
     controls: int | None = None
     control_columns: tuple[str, ...] = ()
     categories: tuple[CodedTreatment, ...] = ()
+    doses: tuple[ObservedDose, ...] = ()
     learner: str | None = None
     hidden_units: int | None = None
     cross_fitting: CrossFitting | None = None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from debinet.inference.dose_sections import dose_sections
 from debinet.inference.overlap import EDGES
 from debinet.inference.summary_lines import listed_controls
 from debinet.inference.trust import Trust
@@ -46,6 +47,7 @@ def write_report(
         Where the data came from.
     """
     sections = [_coefficients(result, level, joint), _trust_section(result.trust())]
+    sections += dose_sections(result.one_fit(), level)
     sections += _pictures(result.one_fit())
     sections.append(Section("What was run", text=_what_was_run(result, level, joint, source)))
     sections += _folded_controls(result.provenance.control_columns)

@@ -13,6 +13,7 @@ from debinet.data.arrays import freeze_arrays, require
 from debinet.data.options import share
 from debinet.inference import simultaneous
 from debinet.inference.change_vcov import change_vcov
+from debinet.inference.dose_curve import DoseCurve, find_dose
 from debinet.inference.honest import breakdown_norms
 from debinet.inference.huber import make_robust
 from debinet.inference.hypotheses import WaldTest, read_hypotheses, wald_test
@@ -182,11 +183,10 @@ class Inference(Shown):
         return pd.DataFrame(bounds, index=self._index())
 
     def breakdown_norm(self, level: float = 0.95) -> pd.Series:
-        """Return the smallest norm of f at which `confint(level, honest=True)` contains 0.
+        """Return, by name, the smallest norm of f at which `confint(level, honest=True)` has 0.
 
-        By name. At 2, a function twice as large as the fitted prior expects, in the least
-        favourable direction, could explain the estimate. It is 0 if the interval contains 0 without
-        any bias.
+        At 2, a function twice as large as the fitted prior expects, in the least favourable
+        direction, could explain the estimate. It is 0 if the interval contains 0 without any bias.
         """
         share("level", level, "Use level=0.95 for 95 % intervals.")
         return self._series(breakdown_norms(self, level), "breakdown norm")
@@ -243,6 +243,10 @@ class Inference(Shown):
         """
         matrix, right = read_hypotheses(R, r, self.names)
         return wald_test(self.estimate, self.covariance, self.df, matrix, right)
+
+    def dose(self, name: str | None = None) -> DoseCurve:
+        """Return the curve of a treatment that is a `Dose`; one without others needs no name."""
+        return find_dose(self, name)
 
     def adjust(self, method: str) -> pd.Series:
         """Return p-values adjusted for testing all coefficients.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from debinet.exceptions import CovarianceError
+from debinet.inference.hypotheses import WaldTest
 from debinet.inference.provenance import CorrectedErrors, LassoPenalties, Provenance, Selected
 from debinet.report.tables import format_number, format_pvalue
 
@@ -41,6 +42,7 @@ def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str
         **_lasso_lines(provenance.lasso),
         "clusters": _clusters(provenance),
         "categories": _joint_tests(result),
+        "doses": _doses(result),
         "errors in D": _errors(provenance.errors, result.names),
         "last stage": _last_stage(result),
     }
@@ -115,12 +117,34 @@ def _joint_tests(result: Inference) -> str | None:
 
 def _joint_test(result: Inference, terms: tuple[str, ...]) -> str:
     try:
-        test = result.wald_test(list(terms))
+        return f"(joint test): {_words(result.wald_test(list(terms)))}"
     except CovarianceError:
         return f"({len(terms)} coefficients): no joint test, as there are too few clusters"
+
+
+def _doses(result: Inference) -> str | None:
+    """Return, for doses, the tests that there is no effect, and that it is a straight line."""
+    bases = [one.basis for one in result.provenance.doses]
+    tests = [
+        f"{basis.name}: no effect {wald_words(result, basis.terms)}, "
+        f"straight line {wald_words(result, basis.terms[1:])}"
+        for basis in bases
+    ]
+    return "; ".join(tests) or None
+
+
+def wald_words(result: Inference, terms: tuple[str, ...]) -> str:
+    """Return the test that all these coefficients are zero."""
+    try:
+        return _words(result.wald_test(list(terms)))
+    except CovarianceError:
+        return "cannot be tested, as there are too few clusters"
+
+
+def _words(test: WaldTest) -> str:
     pvalue = format_pvalue(test.pvalue)
     return (
-        f"(joint test): F({test.df_num}, {test.df_denom:g}) = {format_number(test.statistic)}, "
+        f"F({test.df_num}, {test.df_denom:g}) = {format_number(test.statistic)}, "
         f"p {pvalue if pvalue.startswith('<') else f'= {pvalue}'}"
     )
 

@@ -104,6 +104,7 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
             controls=data.Z.shape[1],
             control_columns=data.schema.control_column_names,
             categories=data.schema.coded_treatments,
+            doses=data.doses,
             learner=type(learner).__name__,
             cross_fitting=CrossFitting.of(repetitions),
             method=options.method,

@@ -16,6 +16,7 @@ from debinet._random import RandomState, root_seed
 from debinet.data.dataset import Dataset
 from debinet.data.options import switch
 from debinet.data.same_columns import read_same_columns
+from debinet.data.schema import Treatments
 from debinet.exceptions import OptionError
 from debinet.inference.result import Inference
 from debinet.learners.progress import Progress
@@ -41,10 +42,11 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
 
     Parameters
     ----------
-    treatments : str, int or sequence of them
+    treatments : str, int, Dose or sequence of them
         Columns of X that make up D, by name or position. All other columns are Z. A text or
         categorical column `arm` becomes one column for each category but the reference: `arm[b]`,
-        `arm[c]`. The summary has a joint test of them.
+        `arm[c]`. The summary has a joint test of them. `Dose("educ", df=4)` is a column whose
+        effect is a curve: see `Inference.dose`.
     learner : str or regressor
         Learns the conditional means. `"wide"` is an over-parameterized network in its
         infinite-width limit, `"lasso"` a cross-validated Lasso (`LassoLearner`),
@@ -125,7 +127,7 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
 
     def __init__(
         self,
-        treatments: str | int | Sequence[str | int],
+        treatments: Treatments,
         learner: Any = "wide",
         *,
         ref: Any = None,

@@ -29,8 +29,9 @@ def plm(
     ----------
     formula : str
         `"outcome ~ treatments | controls"`. Anything that formulaic supports: `C(region)`,
-        `log(x)`, `a:b`, `bs(x, df=4)`; `.` stands for all columns not used otherwise. Like R's,
-        formulas may call Python functions: do not run untrusted ones.
+        `log(x)`, `a:b`, `bs(x, df=4)`; `dose(x, df=4)` among the treatments is a `Dose`; `.` stands
+        for all columns not used otherwise. Like R's, formulas may call Python functions: do not run
+        untrusted ones.
     data : data frame
         pandas, polars or arrow.
     learner : str or regressor

@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals as nw
 
+from debinet.data.dose import name_treatments
 from debinet.data.schema import find_columns, unknown_column
 from debinet.exceptions import OptionError
 from debinet.inference.provenance import Clustered
@@ -64,7 +65,8 @@ def assign_roles(
             raise unknown_column(
                 str(name), [str(v) for v in labels], "controls, groups and weights that X has"
             )
-    own = _treatment_labels(treatments, labels)
+    doses = name_treatments(treatments)
+    own = _treatment_labels(doses.columns, labels)
     both = [name for name in own if wanted is not None and name in wanted]
     if both:
         raise OptionError(
@@ -74,7 +76,10 @@ def assign_roles(
     used = tuple(label for label in labels if label in own or label in others)
     return Roles(
         pick_used(X, used),
-        own,
+        [
+            replace(doses.doses[k], column=label) if k in doses.doses else label
+            for k, label in enumerate(own)
+        ],
         named_column(X, groups),
         named_column(X, sample_weight),
         None if len(used) == len(labels) else used,

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from debinet._random import named_seed
+from debinet.data.dose import require_no_doses
 from debinet.data.pieces import Source, digest
 from debinet.data.schema import find_columns, unknown_column
 from debinet.data.sources import open_source
@@ -119,6 +120,7 @@ def _layout(table: StreamedTable, options: Options, names: Sequence[str]) -> Lay
         raise EmptyInputError(
             "at least one control", "none", "Leave controls out for all other columns."
         )
+    require_no_doses(table.treatments)
     positions = find_columns(names, table.treatments)
     treatments = [names[j] for j in positions]
     apart = {table.outcome, table.weight, table.groups, *treatments}
