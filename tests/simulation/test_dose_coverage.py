@@ -129,7 +129,7 @@ def test_joint_bands_cover(name, capsys):
 @pytest.mark.sim
 @pytest.mark.parametrize("name", STRAIGHT)
 def test_the_size_of_the_test_of_a_straight_line(name, capsys):
-    """200 runs, a declared false alarm of 0.01."""
+    """200 runs, a declared false alarm of 0.01. Measured: 0.03 and 0.07."""
     pvalues = [fitted(STRAIGHT[name], seed).dose().linearity_test().pvalue for seed in range(200)]
     size = np.mean(np.array(pvalues) < 0.05)
     low, high = region(200, 0.05)

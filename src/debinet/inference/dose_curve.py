@@ -53,7 +53,7 @@ class DoseCurve:
     >>> dose.curve(at=[-1, 1], reference=0)[["effect", "se"]].round(2)
           effect    se
     d1
-    -1.0   -1.14  0.14
+    -1.0   -1.14  0.13
      1.0    1.13  0.12
     """
 
