@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -12,6 +11,7 @@ import pandas as pd
 from debinet.data.archive import read_archive
 from debinet.data.arrays import require
 from debinet.data.records import Unpacker, unpack
+from debinet.data.schema import Schema
 from debinet.inference.result import Inference
 from debinet.inference.split_result import SplitInference
 
@@ -91,18 +91,18 @@ def _require_consistent(model: Any) -> None:
             found.selected.shape == found.kept.shape == model._candidates.source.shape, "columns"
         )
         _require_result(model.result_)
-        _require_predictions(model, _two_rows(model, schema.names, schema.levels))
+        _require_predictions(model, _two_rows(model, schema))
     elif kind == "PartiallyLinear":
         schema = model._fitted.schema
         require(model.result_.estimate.size == len(schema.treatment_names), "treatments")
         require(bool(model._fitted.means), "means")
         _require_formula(model.formula_, schema.names)
         _require_result(model.result_)
-        _require_predictions(model, _two_rows(model, schema.names, schema.levels))
+        _require_predictions(model, _two_rows(model, schema))
     elif kind == "DebiasedLasso":
         require(model.lasso_coef_.shape == (len(model._design.names),), "coefficients")
         _require_result(model.result_)
-        _require_predictions(model, _two_rows(model, model._design.names, {}))
+        _require_predictions(model, _two_rows(model, Schema(model._design.names, (), {})))
     elif kind == "Inference":
         _require_result(model)
 
@@ -126,14 +126,16 @@ def _require_predictions(model: Any, rows: Any) -> None:
     require(predicted.shape == (len(rows),) and bool(np.isfinite(predicted).all()), "predictions")
 
 
-def _two_rows(model: Any, names: Sequence[str], levels: Mapping[int, Sequence[str]]) -> Any:
+def _two_rows(model: Any, schema: Schema) -> Any:
     """Return two rows of zeros and first categories, as the data of the fit would be."""
     formula = getattr(model, "formula_", None)
     if formula is not None:
         return formula.design.source.head(2)
-    columns = [[levels[j][0] if j in levels else 0.0] * 2 for j in range(len(names))]
+    names, levels = schema.names, schema.levels
+    first = {j: float(levels[j][0]) if j in schema.codes else levels[j][0] for j in levels}
+    columns = [[first.get(j, 0.0)] * 2 for j in range(len(names))]
     labels = getattr(model, "feature_names_in_", None)
     if labels is None:
-        return np.array(columns, dtype=object if levels else np.float64).T
+        return np.array(columns, dtype=object if len(levels) > len(schema.codes) else np.float64).T
     require(list(labels) == list(names), "names of columns")
     return pd.DataFrame(dict(zip(names, columns, strict=True)))
