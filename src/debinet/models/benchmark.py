@@ -1,0 +1,116 @@
+"""Controls as benchmarks: the model is fitted again without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from debinet.data.dataset import Dataset
+from debinet.data.fewer_controls import without_controls
+from debinet.data.options import one_of
+from debinet.exceptions import LengthError, OptionError
+from debinet.inference.benchmarks import RULES, Benchmark, Benchmarks
+from debinet.inference.result import Inference
+from debinet.inference.sensitivity_rows import sensitive_rows
+from debinet.learners.mean import MeanLearner
+from debinet.learners.named import resolve_learner
+from debinet.models.estimate import estimate
+from debinet.models.estimation import Options
+
+# What users may give: names of columns, groups of them, or groups by label.
+Wanted = str | Sequence[str | Sequence[str]] | Mapping[str, str | Sequence[str]]
+
+
+@dataclass(frozen=True)
+class LongFit:
+    """A fit with all controls, and how to repeat it.
+
+    Attributes
+    ----------
+    result : Inference
+    options : Options
+        Learner and method are replaced by those that the fit used.
+    """
+
+    result: Inference
+    options: Options
+
+
+def benchmark_controls(
+    fitted: LongFit, data: Dataset, wanted: Wanted, rule: str = RULES[0]
+) -> Benchmarks:
+    """Return how strong controls are: the model is fitted again without each of them.
+
+    Parameters
+    ----------
+    fitted : LongFit
+    data : Dataset
+        The rows of the fit.
+    wanted : str, sequence or mapping
+        Columns, or groups of columns that are left out together, perhaps with labels.
+    rule : {"gains", "partial-r2"}
+    """
+    one_of("rule", rule, RULES)
+    groups = _read_groups(wanted)
+    long = sensitive_rows(fitted.result)
+    if long.fits[0].R_y.size != data.n:
+        raise LengthError(
+            f"the data of fit, {long.fits[0].R_y.size} rows",
+            f"{data.n} rows",
+            "Pass the same X and y as to fit.",
+        )
+    options = _same_choices(fitted, data)
+    shorter = {label: without_controls(data, names) for label, names in groups.items()}
+    items = tuple(
+        Benchmark(label, groups[label], sensitive_rows(_refit(short, options)).explained())
+        for label, short in shorter.items()
+    )
+    return Benchmarks(long.names, long.explained(), items, rule)
+
+
+def _same_choices(fitted: LongFit, data: Dataset) -> Options:
+    """Return options in which nothing is left to be chosen by the number of controls."""
+    learner = resolve_learner(fitted.options.learner, *data.Z.shape).learner
+    provenance = fitted.result.provenance
+    method = provenance.method or fitted.options.method
+    return replace(fitted.options, learner=learner, method=method, seed=provenance.seed)
+
+
+def _refit(data: Dataset, options: Options) -> Inference:
+    if data.Z.shape[1] == 0:
+        # Without controls, the conditional means are the means.
+        options = replace(options, learner=MeanLearner(), method="robinson")
+    return estimate(data, options).result
+
+
+def _read_groups(wanted: Wanted) -> dict[str, tuple[str, ...]]:
+    """Return the columns to leave out together, by label."""
+    if isinstance(wanted, Mapping):
+        found = {str(label): _names(columns) for label, columns in wanted.items()}
+    else:
+        listed = [wanted] if isinstance(wanted, str) or not _iterable(wanted) else list(wanted)
+        found = {" + ".join(_names(columns)): _names(columns) for columns in listed}
+    if not found or not all(found.values()):
+        raise OptionError(
+            "names of controls, or groups of them",
+            "none" if not found else "an empty group",
+            "For example benchmark(X, y, ['inc', ['educ', 'age']]).",
+        )
+    return found
+
+
+def _names(columns: Any) -> tuple[str, ...]:
+    names = (columns,) if isinstance(columns, str) or not _iterable(columns) else tuple(columns)
+    for name in names:
+        if not isinstance(name, str):
+            raise OptionError(
+                "controls by name", repr(name), "Columns of arrays are named x0, x1 and so on."
+            )
+    return names
+
+
+def _iterable(value: Any) -> bool:
+    return isinstance(value, Iterable) or bool(np.iterable(value))
