@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _LEVELS = 9
 # Sizes of texts and gaps, as shares of the axes.
-_LETTER, _LINE, _GAP = 0.0155, 0.045, 0.025
+_LETTER, _LINE, _GAP = 0.0135, 0.045, 0.025
 
 
 def contour_plot(
