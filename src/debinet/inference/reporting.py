@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from debinet.inference.overlap import EDGES
+from debinet.inference.sensitivity_contours import sensitivity_sections
 from debinet.inference.summary_lines import result_title, summary_lines
 from debinet.inference.trust import Trust
 from debinet.inference.trust_evidence import TrustEvidence
@@ -19,6 +20,7 @@ from debinet.report.tables import labelled_lines
 
 if TYPE_CHECKING:
     from debinet.inference.result import Inference
+    from debinet.inference.sensitivity import Sensitivity
 
 _CLASSES = {"ok": "ok", "not known": "", "look": "look", "do not trust": "bad"}
 _CITATION = (
@@ -30,7 +32,13 @@ _FOREST = 60
 
 
 def write_report(
-    result: Inference, path: Path, *, level: float = 0.95, joint: bool = False, source: str = ""
+    result: Inference,
+    path: Path,
+    *,
+    level: float = 0.95,
+    joint: bool = False,
+    source: str = "",
+    sensitivity: Sensitivity | None = None,
 ) -> None:
     """Write a self-contained page: coefficients, pictures, trust, and what was run.
 
@@ -42,9 +50,13 @@ def write_report(
         As in `Inference.confint`.
     source : str
         Where the data came from.
+    sensitivity : Sensitivity, optional
+        What `result.sensitivity()` returned, to be part of the page.
     """
     sections = [_coefficients(result, level, joint), _trust_section(result.trust())]
     sections += _pictures(result)
+    if sensitivity is not None:
+        sections += sensitivity_sections(sensitivity)
     sections.append(Section("What was run", text=_what_was_run(result, level, joint, source)))
     sections.append(Section("How to cite", text=_CITATION))
     write_page(path, result_title(result.provenance), sections)

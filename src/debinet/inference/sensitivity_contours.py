@@ -11,6 +11,8 @@ from debinet.data.options import one_of, positive_number
 from debinet.exceptions import OptionError
 from debinet.inference.robustness import bias_strength, robustness_value
 from debinet.protocols import FloatArray
+from debinet.report.diagnostics import MOST_PANELS
+from debinet.report.page import Section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,6 +54,25 @@ def draw_contours(
         title=f"{sensitivity.names[j]}: {what}",
         ax=ax,
     )
+
+
+def sensitivity_sections(sensitivity: Sensitivity) -> list[Section]:
+    """Return parts of a page: the table, what it means, and contours of the first terms."""
+    words = Section(
+        "What if something was not measured?",
+        table=sensitivity.to_html(),
+        text="\n\n".join(sensitivity.in_words()),
+    )
+    pictures = [
+        Section(
+            f"Sensitivity of {name}",
+            figure=draw_contours(sensitivity, name, "interval", None, None),
+            caption=f"Contours of the confidence bound of {name} over the two strengths of a "
+            "confounder; it reaches the null at the dashed line",
+        )
+        for name in sensitivity.names[:MOST_PANELS]
+    ]
+    return [words, *pictures]
 
 
 def confounders(sensitivity: Sensitivity, j: int, of: str) -> pd.DataFrame:

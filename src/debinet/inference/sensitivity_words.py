@@ -43,7 +43,7 @@ def facts(sensitivity: Sensitivity) -> dict[str, str]:
     if len(sensitivity.rows.names) > 1:
         joint = sensitivity.joint_robustness()
         found["jointly"] = (
-            f"all {joint.hypotheses} coefficients can be 0 if it explains {_percent(joint.rv)} of "
+            f"all coefficients can be 0 if it explains {_percent(joint.rv)} of what is left of "
             f"{sensitivity.outcome} and of a combination of the treatments"
         )
     return found

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from debinet.data.dataset import Dataset
 from debinet.data.fewer_controls import without_controls
 from debinet.data.options import one_of
@@ -54,7 +52,7 @@ def benchmark_controls(
     rule : {"gains", "partial-r2"}
     """
     one_of("rule", rule, RULES)
-    groups = _read_groups(wanted)
+    groups = read_control_groups(wanted)
     long = sensitive_rows(fitted.result)
     if long.fits[0].R_y.size != data.n:
         raise LengthError(
@@ -86,8 +84,8 @@ def _refit(data: Dataset, options: Options) -> Inference:
     return estimate(data, options).result
 
 
-def _read_groups(wanted: Wanted) -> dict[str, tuple[str, ...]]:
-    """Return the columns to leave out together, by label."""
+def read_control_groups(wanted: Wanted) -> dict[str, tuple[str, ...]]:
+    """Return the controls to leave out together, by label."""
     if isinstance(wanted, Mapping):
         found = {str(label): _names(columns) for label, columns in wanted.items()}
     else:
@@ -113,4 +111,4 @@ def _names(columns: Any) -> tuple[str, ...]:
 
 
 def _iterable(value: Any) -> bool:
-    return isinstance(value, Iterable) or bool(np.iterable(value))
+    return isinstance(value, Iterable)

@@ -8,11 +8,14 @@ from os import PathLike
 from typing import Any, Self
 
 from debinet.data.formula import FormulaDesign, apply_formula, pick_columns, read_formula
+from debinet.data.formula_terms import control_terms
 from debinet.data.frames import frame_parts, make_frame
 from debinet.data.records import save_object
 from debinet.data.safe_formula import require_safe_formula
 from debinet.exceptions import FormulaError, StorageError
+from debinet.inference.benchmarks import Benchmarks
 from debinet.inference.result import Inference
+from debinet.models.benchmark import Wanted, read_control_groups
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.protocols import FloatArray
 
@@ -47,6 +50,18 @@ class FormulaFit:
     def nuisance(self, data: Any) -> FloatArray:
         """Return the estimate of f(Z) for new data."""
         return self.model.nuisance(apply_formula(self.design, data))
+
+    def benchmark(self, controls: Wanted, *, rule: str = "gains") -> Benchmarks:
+        """Return how strong controls are; see `PartiallyLinear.benchmark`.
+
+        Controls are variables of the formula, which stand for all their terms, or single terms such
+        as `"log(x)"`. The rows of the fit are used.
+        """
+        groups = {
+            label: tuple(column for name in names for column in control_terms(self.design, name))
+            for label, names in read_control_groups(controls).items()
+        }
+        return self.model.benchmark(self.design.X, self.design.y, groups, rule=rule)
 
     def summary(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the result as text."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from debinet.data.atomic_write import write_atomically
+from debinet.exceptions import OptionError
 from debinet.report.forest import INK, TRUTH, plain
 from debinet.report.tables import format_number
 
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LEVELS = 9
+_PICTURES = (".png", ".svg", ".pdf")
 # Sizes of texts and gaps, as shares of the axes.
 _LETTER, _LINE, _GAP = 0.0135, 0.045, 0.025
 
@@ -59,6 +63,27 @@ def contour_plot(
     ax.set_title(plain(title), fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def require_picture(path: Path) -> None:
+    """Require an ending that contours can be written to."""
+    if path.suffix.lower() not in _PICTURES:
+        raise OptionError(
+            f"a picture that ends in {', '.join(_PICTURES)}",
+            repr(path.name),
+            "Choose one of these.",
+        )
+
+
+def save_contours(ax: Axes, path: Path) -> None:
+    """Write contours to a file in the format of its ending, whole or not at all."""
+    import matplotlib.pyplot as plt
+
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    with write_atomically(path) as draft:
+        figure.savefig(draft, format=path.suffix.lower()[1:], dpi=200)
+    plt.close(figure)
 
 
 def _lines(ax: Axes, x: np.ndarray, y: np.ndarray, values: np.ndarray, null: float) -> None:
