@@ -353,7 +353,7 @@ def test_streams_keep_no_rows():
     X, y, _ = dn.datasets.make_sparse_linear(400, 3, random_state=0)
     model = dn.PartiallyLinear(["d1"], dn.TangentNet(width=20), random_state=0)
     model.fit_stream(X.assign(y=y), "y")
-    with pytest.raises(CovarianceError, match="fit in memory"):
+    with pytest.raises(CovarianceError, match="sample of the rows in memory"):
         model.result_.sensitivity()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from debinet.exceptions import EmptyInputError, OptionError
+from debinet.exceptions import CovarianceError, EmptyInputError, OptionError
 from debinet.inference.benchmarks import Benchmarks, Explained
 from debinet.inference.covariance import median_coef
 from debinet.inference.omitted_bias import (
@@ -111,7 +111,13 @@ def sensitive_rows(result: Inference) -> SensitiveRows:
                 what,
                 "Call sensitivity() on model.result_ of PartiallyLinear, DebiNet or plm.",
             )
-    fits = tuple(fit.all_rows("the noise in the bounds") for fit in result.regressions)
+    fits = tuple(fit for fit in result.regressions if isinstance(fit, ResidualRegression))
+    if len(fits) < len(result.regressions):
+        raise CovarianceError(
+            "the residuals of all rows, for the noise in the bounds",
+            "a result of streamed data, whose rows are not kept",
+            "Fit a sample of the rows in memory, with fit, and call sensitivity() on its result.",
+        )
     return SensitiveRows(
         result.names, result.outcome, fits, result.vcov_type, result.df, result.groups
     )

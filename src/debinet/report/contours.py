@@ -123,7 +123,12 @@ def _mark(ax: Axes, points: pd.DataFrame, ends: tuple[float, float]) -> None:
             color=INK,
             va="center",
             zorder=4,
-            arrowprops={"arrowstyle": "-", "color": INK, "linewidth": 0.6},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": INK,
+                "linewidth": 0.6,
+                "relpos": (0.0 if place[0] > at[0] else 1.0, 0.5),
+            },
             bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.8},
         )
 
