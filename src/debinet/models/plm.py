@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, Self
 
 from debinet.data.formula import FormulaDesign, apply_formula, pick_columns, read_formula
-from debinet.data.formula_terms import control_terms
+from debinet.data.formula_controls import control_terms
 from debinet.data.frames import frame_parts, make_frame
 from debinet.data.records import save_object
 from debinet.data.safe_formula import require_safe_formula
