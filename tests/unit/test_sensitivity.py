@@ -404,7 +404,7 @@ def survey():
 def test_benchmarks_are_fits_without_the_controls(survey):
     X, y = survey
     model = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0).fit(X, y)
-    found = model.benchmark(X, y, ["inc", ["age", "region"]])
+    found = model.benchmark(["inc", ["age", "region"]], X, y)
     assert found.labels == ("inc", "age + region")
     for label, left_out in (("inc", ["inc"]), ("age + region", ["age", "region"])):
         short = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0)
@@ -424,7 +424,7 @@ def test_benchmarks_use_the_learner_of_the_fit(survey):
     X, y = survey
     model = dn.PartiallyLinear(["d"], random_state=0).fit(X[["d", "inc", "age"]], y)
     assert model.result_.provenance.method == "joint"
-    found = model.benchmark(X[["d", "inc", "age"]], y, "age")
+    found = model.benchmark("age", X[["d", "inc", "age"]], y)
     same = dn.PartiallyLinear(
         ["d"], dn.WideNet(activation="erf"), method="joint", random_state=0
     ).fit(X[["d", "inc"]], y)
@@ -432,7 +432,7 @@ def test_benchmarks_use_the_learner_of_the_fit(survey):
     # nothing is left: ordinary least squares
     alone = dn.PartiallyLinear(["d"], dn.WideNet(), random_state=0).fit(X[["d", "inc"]], y)
     slope = np.polyfit(X["d"], y, 1)[0]
-    without = alone.benchmark(X[["d", "inc"]], y, ["inc"]).items[0].short
+    without = alone.benchmark(["inc"], X[["d", "inc"]], y).items[0].short
     assert without.coef[0] == pytest.approx(slope)
 
 
@@ -443,14 +443,14 @@ def test_benchmarks_keep_clusters_and_weights(survey):
     model = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0).fit(X, y, **options)
     short = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0)
     short.fit(X.drop(columns="inc"), y, **options)
-    found = model.benchmark(X, y, ["inc"]).items[0].short
+    found = model.benchmark(["inc"], X, y).items[0].short
     np.testing.assert_allclose(found.coef, short.coef_, rtol=1e-12)
 
 
 def test_benchmarks_become_bounds(survey):
     X, y = survey
     model = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0).fit(X, y)
-    found = model.benchmark(X, y, {"money": "inc", "place": ["region"]})
+    found = model.benchmark({"money": "inc", "place": ["region"]}, X, y)
     result = model.result_
     several = result.sensitivity(benchmarks=[found, found.times(0.5, 0.25)])
     frame = several.benchmark_frame().droplevel("term")
@@ -471,7 +471,7 @@ def test_benchmarks_become_bounds(survey):
 def test_confounders_stronger_than_what_is_left_cannot_exist(survey):
     X, y = survey
     model = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0).fit(X, y)
-    found = model.benchmark(X, y, ["inc"]).times(50)
+    found = model.benchmark(["inc"], X, y).times(50)
     sensitivity = model.result_.sensitivity(benchmarks=found)
     assert sensitivity.benchmark_frame()["lower"].isna().all()
     assert "cannot exist" in sensitivity.in_words()[0]
@@ -484,7 +484,7 @@ def test_controls_that_add_nothing_have_no_strength(survey):
     noise = np.random.default_rng(3).normal(size=len(X))
     model = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0)
     model.fit(X.assign(noise=noise), y)
-    found = model.benchmark(X.assign(noise=noise), y, ["noise"])
+    found = model.benchmark(["noise"], X.assign(noise=noise), y)
     frame = found.to_frame()
     assert frame["cf_y"].iloc[0] == 0 or frame["cf_d"].iloc[0] == 0
     assert np.isnan(frame["rho"].iloc[0])
@@ -495,28 +495,32 @@ def test_benchmarks_that_cannot_be_are_refused(survey):
     X, y = survey
     model = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0).fit(X, y)
     with pytest.raises(UnknownColumnError, match="'income'"):
-        model.benchmark(X, y, ["income"])
+        model.benchmark(["income"], X, y)
     with pytest.raises(OptionError, match="treatment 'd'"):
-        model.benchmark(X, y, ["d"])
+        model.benchmark(["d"], X, y)
     with pytest.raises(OptionError, match="empty group"):
-        model.benchmark(X, y, {"all": []})
+        model.benchmark({"all": []}, X, y)
     with pytest.raises(OptionError, match="names of controls"):
-        model.benchmark(X, y, [])
+        model.benchmark([], X, y)
     with pytest.raises(OptionError, match="by name"):
-        model.benchmark(X, y, [3])
+        model.benchmark([3], X, y)
     with pytest.raises(OptionError, match="rule"):
-        model.benchmark(X, y, ["inc"], rule="mine")
+        model.benchmark(["inc"], X, y, rule="mine")
+    with pytest.raises(OptionError, match="does not keep"):
+        model.benchmark(["inc"])
+    with pytest.raises(InputError, match="same order"):
+        model.benchmark(["inc"], X[["d", "age", "inc", "region"]], y)
     with pytest.raises(LengthError):
-        model.benchmark(X[:100], y[:100], ["inc"])
+        model.benchmark(["inc"], X[:100], y[:100])
     with pytest.raises(OptionError, match="benchmarks"):
         model.result_.sensitivity().benchmark_frame()
     other = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0).fit(X[:90], y[:90])
     with pytest.raises(OptionError, match="same fit"):
-        other.result_.sensitivity(benchmarks=model.benchmark(X, y, ["inc"]))
+        other.result_.sensitivity(benchmarks=model.benchmark(["inc"], X, y))
     with pytest.raises(OptionError, match="two"):
-        model.benchmark(X, y, ["inc"]) + other.benchmark(X[:90], y[:90], ["inc"])
+        model.benchmark(["inc"], X, y) + other.benchmark(["inc"], X[:90], y[:90])
     with pytest.raises(OptionError, match="k_y"):
-        model.benchmark(X, y, ["inc"]).times(-1)
+        model.benchmark(["inc"], X, y).times(-1)
 
 
 def test_variables_of_a_formula_stand_for_their_terms(survey, tmp_path):
@@ -538,7 +542,7 @@ def test_variables_of_a_formula_stand_for_their_terms(survey, tmp_path):
 def test_contours_show_the_null_and_the_benchmarks(survey):
     X, y = survey
     model = dn.PartiallyLinear(["d"], LinearRegression(), random_state=0).fit(X, y)
-    found = model.result_.sensitivity(0.1, 0.2, benchmarks=model.benchmark(X, y, ["inc"]))
+    found = model.result_.sensitivity(0.1, 0.2, benchmarks=model.benchmark(["inc"], X, y))
     ax = found.plot()
     texts = [text.get_text() for text in ax.texts]
     bound = found.benchmark_frame().iloc[0]

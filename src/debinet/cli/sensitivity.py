@@ -127,4 +127,4 @@ def _benchmark(model: Any, groups: tuple[str, ...], data: Path | None) -> Any:
     frame = read_file(data)
     require_columns(frame, [*columns, outcome])
     frame, _ = without_missing(frame[[*columns, outcome]], drop=True)
-    return model.benchmark(frame[columns], frame[outcome], wanted)
+    return model.benchmark(wanted, frame[columns], frame[outcome])

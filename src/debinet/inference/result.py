@@ -301,7 +301,7 @@ class Inference:
         null : float or array of shape (q,)
             Values to which robustness values refer.
         benchmarks : Benchmarks or list of them, optional
-            Controls as a measure of such strengths: what `model.benchmark(X, y, ["inc"])` returned.
+            Controls as a measure of such strengths: what `model.benchmark(["inc"], X, y)` returned.
         """
         scenario = Scenario(cf_y, cf_d, rho, level)
         return assess_sensitivity(self, scenario=scenario, null=null, benchmarks=benchmarks)

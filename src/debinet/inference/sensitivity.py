@@ -167,7 +167,7 @@ class Sensitivity:
         """
         if self.benchmarks is None:
             raise OptionError(
-                "benchmarks", "none", "Use sensitivity(benchmarks=model.benchmark(X, y, [...]))."
+                "benchmarks", "none", "Use sensitivity(benchmarks=model.benchmark([...], X, y))."
             )
         found = self.benchmarks.strength(self.A)
         columns = {

@@ -81,7 +81,7 @@ class SensitiveRows:
             raise OptionError(
                 f"benchmarks of the same fit, with coefficients {list(self.names)[:8]}",
                 f"those of a fit of {list(found.names)[:8]} with other estimates",
-                "Use model.result_.sensitivity(benchmarks=model.benchmark(X, y, [...])).",
+                "Use model.result_.sensitivity(benchmarks=model.benchmark([...], X, y)).",
             )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from debinet.data.dataset import Dataset
 from debinet.data.fewer_controls import without_controls
 from debinet.data.options import one_of
-from debinet.exceptions import LengthError, OptionError
+from debinet.data.schema import Schema
+from debinet.exceptions import InputError, LengthError, OptionError
 from debinet.inference.benchmarks import RULES, Benchmark, Benchmarks
 from debinet.inference.result import Inference
 from debinet.inference.sensitivity_rows import sensitive_rows
@@ -29,38 +30,61 @@ class LongFit:
     Attributes
     ----------
     result : Inference
+    schema : Schema
+        The columns of X.
     options : Options
         Learner and method are replaced by those that the fit used.
     """
 
     result: Inference
+    schema: Schema
     options: Options
+
+    def read(self, X: Any, y: Any) -> Dataset:
+        """Return the data of the fit, with its clusters and weights."""
+        if X is None or y is None:
+            raise OptionError(
+                "X and y, the data of fit, which the model does not keep",
+                "none",
+                "Use model.benchmark(controls, X, y).",
+            )
+        first = sensitive_rows(self.result).fits[0]
+        treatments, groups = list(self.schema.treatments), self.result.groups
+        weights = first.weights
+        if not len(X) == len(y) == first.R_y.size:
+            raise LengthError(
+                f"the data of fit, {first.R_y.size} rows",
+                f"{len(X)} rows of X and {len(y)} of y",
+                "Pass the same X and y as to fit.",
+            )
+        data = Dataset.from_any(X, y, treatments, groups=groups, sample_weight=weights)
+        if data.schema != self.schema:
+            raise InputError(
+                "the columns of fit, in the same order",
+                f"{list(data.schema.names)[:8]}",
+                "Pass the same X and y as to fit.",
+            )
+        return data
 
 
 def benchmark_controls(
-    fitted: LongFit, data: Dataset, wanted: Wanted, rule: str = RULES[0]
+    fit: LongFit, wanted: Wanted, X: Any, y: Any, rule: str = RULES[0]
 ) -> Benchmarks:
     """Return how strong controls are: the model is fitted again without each of them.
 
     Parameters
     ----------
-    fitted : LongFit
-    data : Dataset
-        The rows of the fit.
+    fit : LongFit
     wanted : str, sequence or mapping
         Columns, or groups of columns that are left out together, perhaps with labels.
+    X, y
+        The data of the fit.
     rule : {"gains", "partial-r2"}
     """
     one_of("rule", rule, RULES)
-    groups = read_control_groups(wanted)
-    long = sensitive_rows(fitted.result)
-    if long.fits[0].R_y.size != data.n:
-        raise LengthError(
-            f"the data of fit, {long.fits[0].R_y.size} rows",
-            f"{data.n} rows",
-            "Pass the same X and y as to fit.",
-        )
-    options = _same_choices(fitted, data)
+    groups, long = read_control_groups(wanted), sensitive_rows(fit.result)
+    data = fit.read(X, y)
+    options = _same_choices(fit, data)
     shorter = {label: without_controls(data, names) for label, names in groups.items()}
     items = tuple(
         Benchmark(label, groups[label], sensitive_rows(_refit(short, options)).explained())
@@ -95,7 +119,7 @@ def read_control_groups(wanted: Wanted) -> dict[str, tuple[str, ...]]:
         raise OptionError(
             "names of controls, or groups of them",
             "none" if not found else "an empty group",
-            "For example benchmark(X, y, ['inc', ['educ', 'age']]).",
+            "For example benchmark(['inc', ['educ', 'age']], X, y).",
         )
     return found
 

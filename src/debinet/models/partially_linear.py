@@ -238,7 +238,9 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         _, Z = self._split(X)
         return self._fitted.nuisance(Z)
 
-    def benchmark(self, X: Any, y: Any, controls: Any, *, rule: str = "gains") -> Benchmarks:
+    def benchmark(
+        self, controls: Any, X: Any = None, y: Any = None, *, rule: str = "gains"
+    ) -> Benchmarks:
         """Return how strong controls are, as a measure of confounders that were not measured.
 
         The model is fitted again without them, with the same learner and all its penalties tuned
@@ -246,21 +248,20 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X, y
-            The data of fit. Clusters and weights are those of the fit.
         controls : str, list or mapping
             Columns of X, or lists of columns to leave out together: `["inc", ["educ", "age"]]`, or
             `{"schooling": ["educ", "age"]}`.
+        X, y
+            The data of fit, which the model does not keep. Clusters and weights are those of the
+            fit.
         rule : {"gains", "partial-r2"}
             How explained variance becomes `cf_y`; see `Benchmarks`.
         """
         from debinet.models.benchmark import LongFit, benchmark_controls
 
-        self._split(X)  # requires the columns of fit
-        first = self.result_.regressions[0].all_rows("benchmarks")
-        groups, weights = self.result_.groups, first.weights
-        data = Dataset.from_any(X, y, self.treatments, groups=groups, sample_weight=weights)
-        return benchmark_controls(LongFit(self.result_, self._options()), data, controls, rule)
+        check_is_fitted(self, "result_")
+        fit = LongFit(self.result_, self._fitted.schema, self._options())
+        return benchmark_controls(fit, controls, X, y, rule)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""

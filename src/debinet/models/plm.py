@@ -61,7 +61,7 @@ class FormulaFit:
             label: tuple(column for name in names for column in control_terms(self.design, name))
             for label, names in read_control_groups(controls).items()
         }
-        return self.model.benchmark(self.design.X, self.design.y, groups, rule=rule)
+        return self.model.benchmark(groups, self.design.X, self.design.y, rule=rule)
 
     def summary(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the result as text."""

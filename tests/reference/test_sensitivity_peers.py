@@ -35,7 +35,7 @@ def require_same(result, expected, strengths, treatment):
 
 
 def require_same_benchmarks(model, X, y, expected, groups, treatment):
-    found = model.benchmark(X, y, groups, rule="partial-r2")
+    found = model.benchmark(groups, X, y, rule="partial-r2")
     result = model.result_
     for one in expected["benchmarks"]:
         times = found.times(one["k_y"], one["k_d"])
@@ -118,7 +118,7 @@ def test_bounds_and_their_errors_equal_doublemls(stored, method):
 
 def test_gains_equal_doublemls():
     model, X, y = doubleml_fit("dml2", ROWS["test_folds"])
-    frame = model.benchmark(X, y, DOUBLEML["dropped"]).to_frame().droplevel("term")
+    frame = model.benchmark(DOUBLEML["dropped"], X, y).to_frame().droplevel("term")
     for label, expected in DOUBLEML["gains"].items():
         row = frame.loc[label]
         found = [row["cf_y"], row["cf_d"], row["rho"], row["without"] - row["coef"]]
