@@ -241,17 +241,20 @@ def test_the_outline_is_the_shadow_of_the_ellipsoid():
 
 
 @pytest.mark.parametrize(
-    ("R", "r"),
-    [(None, None), (["d1"], None), ({"d1": 1.0, "d2": 1.0}, 0.5), (np.eye(2), [1.0, 1.0])],
+    ("R", "as_rows", "r"),
+    [
+        (None, np.eye(2), None),
+        (["d1"], [1.0, 0.0], None),
+        ({"d1": 1.0, "d2": 1.0}, [1.0, 1.0], 0.5),
+        (np.eye(2), np.eye(2), [1.0, 1.0]),
+    ],
 )
-def test_the_region_first_touches_the_hypothesis_at_the_joint_robustness_value(R, r):
+def test_the_region_first_touches_the_hypothesis_at_the_joint_robustness_value(R, as_rows, r):
     result = result_of()
     found = result.sensitivity().joint_robustness(R, r)
     region = result.sensitivity(found.rv, found.rv).region()
-    from debinet.inference.hypotheses import hypothesis_matrix, right_hand_side
-
-    matrix = hypothesis_matrix(R, result.names)
-    right = right_hand_side(r, len(matrix))
+    matrix = np.atleast_2d(as_rows)
+    right = np.broadcast_to(0.0 if r is None else r, len(matrix))
     # the nearest point of the hypothesis, by Lagrange multipliers
     inverse = np.linalg.inv(region.S)
     step = (

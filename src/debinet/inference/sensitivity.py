@@ -67,7 +67,8 @@ class Sensitivity:
     >>> result = dn.PartiallyLinear(["d1", "d2"], "linear", random_state=0).fit(X, y).result_
     >>> result.sensitivity(cf_y=0.1, cf_d=0.1).to_frame()[["coef", "lower", "upper", "rv"]].round(2)
         coef  lower  upper    rv
-    d1  0.95   0.86   1.04  0.61
+    d1  0.95   0.84   1.07  0.57
+    d2 -0.43  -0.55  -0.31  0.31
     """
 
     names: tuple[str, ...]
@@ -103,7 +104,7 @@ class Sensitivity:
         null : float or array of shape (m,), optional
             Values to which robustness values refer, zero by default.
         """
-        A = hypothesis_matrix(weights, self.rows.names)
+        A, right = _read_hypotheses(weights, null, self.rows.names)
         if A.ndim != 2 or A.shape[1] != len(self.rows.names) or not np.isfinite(A).all():
             raise InputError(
                 f"finite weights of {len(self.rows.names)} coefficients",
@@ -112,10 +113,7 @@ class Sensitivity:
             )
         if not A.any(axis=1).all():
             raise InputError("combinations with a weight that is not 0", "only zeros", "Drop it.")
-        names, right = (
-            _combination_names(weights, A, self.rows.names),
-            right_hand_side(null, len(A)),
-        )
+        names = _combination_names(weights, A, self.rows.names)
         return replace(self, names=names, A=A, null=right, bias=self.rows.bias_of(A))
 
     def region(self) -> ConfoundedRegion:
@@ -136,8 +134,7 @@ class Sensitivity:
         r : float or array of shape (m,), optional
             Right-hand sides, zero by default.
         """
-        matrix = hypothesis_matrix(R, self.rows.names)
-        right = right_hand_side(r, len(matrix))
+        matrix, right = _read_hypotheses(R, r, self.rows.names)
         return joint_robustness(self.rows.explained(), matrix, right, self.scenario.rho)
 
     def to_frame(self) -> pd.DataFrame:
@@ -290,6 +287,11 @@ def assess_sensitivity(
     A, right = np.eye(len(rows.names)), right_hand_side(null, len(rows.names))
     found = Sensitivity(rows.names, A, right, scenario, rows.bias_of(A), rows)
     return found if benchmarks is None else found.with_benchmarks(benchmarks)
+
+
+def _read_hypotheses(R: Any, r: Any, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray]:
+    matrix = hypothesis_matrix(R, names)
+    return matrix, right_hand_side(r, len(matrix))
 
 
 def _combination_names(
