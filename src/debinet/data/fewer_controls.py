@@ -16,10 +16,10 @@ def without_controls(data: Dataset, names: Collection[str]) -> Dataset:
     """Return the data without these columns of X, all their categories included."""
     schema = data.schema
     for name in names:
-        if name in schema.treatment_names:
-            raise OptionError("controls to leave out", f"the treatment {name!r}", "Name controls.")
         if name not in schema.names:
             raise unknown_column(name, schema.names, "controls that are columns of X")
+        if schema.names.index(name) in schema.treatments:
+            raise OptionError("controls to leave out", f"the treatment {name!r}", "Name controls.")
     left_out = {j for j, name in enumerate(schema.names) if name in names}
     kept = [k for k, (j, _) in enumerate(schema.control_columns) if j not in left_out]
     Z = np.ascontiguousarray(data.Z[:, kept])
@@ -29,8 +29,9 @@ def without_controls(data: Dataset, names: Collection[str]) -> Dataset:
 def _without(schema: Schema, left_out: Collection[int]) -> Schema:
     kept = [j for j in range(len(schema.names)) if j not in left_out]
     place = {j: k for k, j in enumerate(kept)}
-    return Schema(
-        tuple(schema.names[j] for j in kept),
-        tuple(place[j] for j in schema.treatments),
-        {place[j]: levels for j, levels in schema.levels.items() if j in place},
+    return replace(
+        schema,
+        names=tuple(schema.names[j] for j in kept),
+        treatments=tuple(place[j] for j in schema.treatments),
+        levels={place[j]: levels for j, levels in schema.levels.items() if j in place},
     )
