@@ -17,8 +17,8 @@ from debinet.data.options import switch
 from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.exceptions import OptionError
-from debinet.inference.benchmarks import Benchmarks
 from debinet.learners.progress import Progress
+from debinet.models.benchmarked import Benchmarked
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
 from debinet.protocols import FloatArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PartiallyLinear(Benchmarked, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
 
     A learner estimates `E(y|Z)` and `E(D|Z)`; each row is predicted by models that did not see
@@ -237,31 +237,6 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         _, Z = self._split(X)
         return self._fitted.nuisance(Z)
-
-    def benchmark(
-        self, controls: Any, X: Any = None, y: Any = None, *, rule: str = "gains"
-    ) -> Benchmarks:
-        """Return how strong controls are, as a measure of confounders that were not measured.
-
-        The model is fitted again without them, with the same learner and all its penalties tuned
-        again: each takes about as long as the fit.
-
-        Parameters
-        ----------
-        controls : str, list or mapping
-            Columns of X, or lists of columns to leave out together: `["inc", ["educ", "age"]]`, or
-            `{"schooling": ["educ", "age"]}`.
-        X, y
-            The data of fit, which the model does not keep. Clusters and weights are those of the
-            fit.
-        rule : {"gains", "partial-r2"}
-            How explained variance becomes `cf_y`; see `Benchmarks`.
-        """
-        from debinet.models.benchmark import LongFit, benchmark_controls
-
-        check_is_fitted(self, "result_")
-        fit = LongFit(self.result_, self._fitted.schema, self._options())
-        return benchmark_controls(fit, controls, X, y, rule)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""
