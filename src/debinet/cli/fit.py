@@ -65,6 +65,7 @@ def _require_file(context: click.Context, parameter: click.Parameter, value: Pat
 )
 @click.option("--save", type=_FILE, help="Save the fit for predict, trust and dn.load.")
 @click.option("--report", type=_FILE, help="Write a report as an HTML page.")
+@click.option("--sensitivity", is_flag=True, help="What if a confounder was not measured?")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--force", is_flag=True, help="Overwrite existing outputs.")
@@ -81,6 +82,7 @@ def fit_command(
     table: tuple[Path, ...],
     save: Path | None,
     report: Path | None,
+    sensitivity: bool,
     json_: bool,
     quiet: bool,
     force: bool,
@@ -103,6 +105,7 @@ def fit_command(
       debinet fit wages.parquet --stream --outcome lwage --treatments educ --exclude person
     """  # noqa: D301 - click's marker against rewrapping
     from debinet.cli.fitting import FileFit, fit_file
+    from debinet.cli.sensitivity import with_sensitivity
     from debinet.cli.streaming import Streaming, fit_stream, require_no_streaming
     from debinet.cli.writing import as_json, require_free, require_tables, write_table
     from debinet.inference.reporting import write_report
@@ -145,12 +148,17 @@ def fit_command(
         write_table(result, path, level, joint)
     if save is not None:
         model.save(save)
+    assessed = result.sensitivity(level=level) if sensitivity else None
     if report is not None:
-        write_report(result, report, level=level, joint=joint, source=file.name)
+        write_report(
+            result, report, level=level, joint=joint, source=file.name, sensitivity=assessed
+        )
     if json_:
-        click.echo(as_json(result, level, joint))
+        click.echo(with_sensitivity(as_json(result, level, joint), assessed))
     elif not quiet:
         _show(result, found.left_out, level, joint)
+        if assessed is not None:
+            click.echo(f"\n{assessed.summary()}")
     return 0
 
 

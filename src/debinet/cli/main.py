@@ -13,6 +13,7 @@ from debinet.cli.example import example_command
 from debinet.cli.experiments import reproduce_command, simulate_command
 from debinet.cli.fit import fit_command
 from debinet.cli.saved import predict_command, trust_command
+from debinet.cli.sensitivity import sensitivity_command
 from debinet.exceptions import DebiNetError
 
 _INTERRUPTED = 130
@@ -33,6 +34,7 @@ cli.add_command(example_command)
 cli.add_command(fit_command)
 cli.add_command(predict_command)
 cli.add_command(trust_command)
+cli.add_command(sensitivity_command)
 cli.add_command(reproduce_command)
 cli.add_command(simulate_command)
 cli.add_command(dashboard_command)

@@ -141,6 +141,55 @@ def covariance_of(fit: ResidualRegression, kind: str, groups: IntArray | None) -
     return cluster(fit, groups)
 
 
+def covariance_with(
+    fit: ResidualRegression, kind: str, groups: IntArray | None, extra: FloatArray, A: FloatArray
+) -> FloatArray:
+    """Return the covariance of m combinations of the coefficients and of m other sums over rows.
+
+    The first block is `A V A'`, V the covariance named `kind`; clusters and corrections for small
+    samples are the same for the others. Under `"iid"` they are uncorrelated with the coefficients.
+
+    Parameters
+    ----------
+    fit : ResidualRegression
+        Of n rows.
+    kind : str
+    groups : IntArray of shape (n, 1) or (n, 2), optional
+        Codes from 0.
+    extra : FloatArray of shape (n, m)
+        What every row adds to the other sums, zero on average.
+    A : FloatArray of shape (m, q)
+        One combination per row.
+
+    Returns
+    -------
+    FloatArray of shape (2 m, 2 m)
+    """
+    m = len(A)
+    if kind == "iid":
+        found = np.zeros((2 * m, 2 * m))
+        found[:m, :m], found[m:, m:] = A @ fit.covariance(kind, None) @ A.T, _sandwich(extra)
+        return found
+    terms = np.hstack([_row_terms(fit, kind) @ A.T, extra])
+    if kind in {"cluster", "full"} and groups is not None:
+        found = _clustered(terms, groups, fit)
+    else:
+        found = _sandwich(terms) * (fit.n / (fit.n - fit.coef.size) if kind == "HC1" else 1.0)
+    if kind == "full" and fit.bias is not None:
+        found[:m, :m] += A @ fit.bias @ A.T
+    return found
+
+
+def _row_terms(fit: ResidualRegression, kind: str) -> FloatArray:
+    """Return what every row adds to the coefficients (n, q), as the covariance counts it."""
+    if kind == "full" and fit.influence is not None:
+        return np.asarray(fit.influence * _restored(fit, fit.influence)[:, None])
+    if kind in {"HC2", "HC3"}:
+        left = 1 - _leverage(fit)
+        return np.asarray(fit.contributions / (left if kind == "HC3" else np.sqrt(left))[:, None])
+    return fit.contributions
+
+
 def _require_meaning(fit: ResidualRegression, kind: str) -> None:
     """Require a covariance that is defined for the scores of this regression."""
     after = {

@@ -12,6 +12,7 @@ import pandas as pd
 
 from debinet.inference.dose_sections import dose_sections
 from debinet.inference.overlap import EDGES
+from debinet.inference.sensitivity_contours import sensitivity_sections
 from debinet.inference.summary_lines import listed_controls
 from debinet.inference.trust import Trust
 from debinet.inference.trust_evidence import TrustEvidence
@@ -21,6 +22,7 @@ from debinet.report.tables import labelled_lines
 
 if TYPE_CHECKING:
     from debinet.inference.result import Inference
+    from debinet.inference.sensitivity import Sensitivity
     from debinet.inference.shown import Shown
 
 _CLASSES = {"ok": "ok", "not known": "", "look": "look", "do not trust": "bad"}
@@ -33,7 +35,13 @@ _FOREST = 60
 
 
 def write_report(
-    result: Shown, path: Path, *, level: float = 0.95, joint: bool = False, source: str = ""
+    result: Shown,
+    path: Path,
+    *,
+    level: float = 0.95,
+    joint: bool = False,
+    source: str = "",
+    sensitivity: Sensitivity | None = None,
 ) -> None:
     """Write a self-contained page: coefficients, pictures, trust, and what was run.
 
@@ -45,10 +53,14 @@ def write_report(
         As in `Inference.confint`.
     source : str
         Where the data came from.
+    sensitivity : Sensitivity, optional
+        What `result.sensitivity()` returned, to be part of the page.
     """
     sections = [_coefficients(result, level, joint), _trust_section(result.trust())]
     sections += dose_sections(result.one_fit(), level)
     sections += _pictures(result.one_fit())
+    if sensitivity is not None:
+        sections += sensitivity_sections(sensitivity)
     sections.append(Section("What was run", text=_what_was_run(result, level, joint, source)))
     sections += _folded_controls(result.provenance.control_columns)
     sections.append(Section("How to cite", text=_CITATION))

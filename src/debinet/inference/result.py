@@ -22,6 +22,8 @@ from debinet.inference.measurement_error import correct_result
 from debinet.inference.provenance import Provenance
 from debinet.inference.regression import Regression
 from debinet.inference.residuals import outcome_residuals
+from debinet.inference.scenario import Scenario
+from debinet.inference.sensitivity import Sensitivity, assess_sensitivity
 from debinet.inference.shown import Shown
 from debinet.inference.summary_lines import summary_lines
 from debinet.inference.trust import Trust, assess_trust
@@ -270,6 +272,38 @@ class Inference(Shown):
         as long as another fit.
         """
         return assess_trust(self)
+
+    def sensitivity(
+        self,
+        cf_y: float = 0.03,
+        cf_d: float = 0.03,
+        rho: float = 1.0,
+        level: float = 0.95,
+        null: Any = 0.0,
+        *,
+        benchmarks: Any = None,
+    ) -> Sensitivity:
+        """Return what a confounder that was not measured could do to the coefficients.
+
+        Parameters
+        ----------
+        cf_y : float
+            The share that it explains of the variance of the outcome that is left given treatments
+            and controls.
+        cf_d : float
+            The share that it explains of the variance of the treatment that is left given controls
+            and other treatments.
+        rho : float
+            Correlation of what it does to both sides: 1, the worst case, or less.
+        level : float
+            Level of the one-sided intervals for the bounds.
+        null : float or array of shape (q,)
+            Values to which robustness values refer.
+        benchmarks : Benchmarks or list of them, optional
+            Controls as a measure of such strengths: what `model.benchmark(["inc"], X, y)` returned.
+        """
+        scenario = Scenario(cf_y, cf_d, rho, level)
+        return assess_sensitivity(self, scenario=scenario, null=null, benchmarks=benchmarks)
 
     def to_frame(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
         """Return coef, se, statistic, pvalue, lower and upper, one row per coefficient."""
