@@ -172,7 +172,7 @@ def covariance_with(
         return found
     terms = np.hstack([_row_terms(fit, kind) @ A.T, extra])
     if kind in {"cluster", "full"} and groups is not None:
-        found = _clustered(terms, groups, fit)
+        found = clustered(terms, groups, fit)
     else:
         found = _sandwich(terms) * (fit.n / (fit.n - fit.coef.size) if kind == "HC1" else 1.0)
     if kind == "full" and fit.bias is not None:

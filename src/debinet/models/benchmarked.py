@@ -9,8 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 from debinet.inference.benchmarks import Benchmarks
 from debinet.inference.result import Inference
 from debinet.models.estimation import Fitted, Options
-from debinet.models.formula_columns import FormulaColumns
 from debinet.models.roles import pick_used
+
+if TYPE_CHECKING:
+    from debinet.models.formula_columns import FormulaColumns
 
 
 class Benchmarked:

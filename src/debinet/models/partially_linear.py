@@ -24,17 +24,16 @@ from debinet.models.benchmarked import Benchmarked
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
 from debinet.models.prediction_intervals import interval_frame, predict_interval
+from debinet.models.relevance import ShowsRelevance
 from debinet.models.result_mixin import ResultMixin
 from debinet.models.roles import assign_roles, name_clusters, pick_used
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from debinet.models.formula_columns import FormulaColumns
 
 
-class PartiallyLinear(ResultMixin, Benchmarked, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PartiallyLinear(ShowsRelevance, ResultMixin, Benchmarked, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
 
     A learner estimates `E(y|Z)` and `E(D|Z)`; each row is predicted by models that did not see
@@ -309,26 +308,6 @@ class PartiallyLinear(ResultMixin, Benchmarked, RegressorMixin, BaseEstimator): 
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         _, Z = self._split(X)
         return self._fitted.nuisance(Z)
-
-    @property
-    def relevance_(self) -> pd.Series | pd.DataFrame:
-        """Weights that the learner gives the controls, by name; see `WideNet`.
-
-        With `relevance="per-output"` a frame, with a column for y and for every treatment.
-        """
-        check_is_fitted(self, "result_")
-        learner = self._fitted.means[0].joint.fits[0].models[0]
-        scale: FloatArray = learner.relevance_  # AttributeError for learners that have none
-        features = list(self._fitted.schema.control_names)
-        if scale.ndim == 1:
-            return pd.Series(scale, index=features, name="relevance")
-        return pd.DataFrame(scale, index=features, columns=["y", *self.result_.names])
-
-    def plot_relevance(self, ax: Axes | None = None) -> Axes:
-        """Draw `relevance_` as bars and return the axes."""
-        from debinet.report.diagnostics import relevance_plot
-
-        return relevance_plot(self.relevance_, ax)
 
     def _with_formula(self, formula: FormulaColumns, clusters: str | None = None) -> Self:
         """Make `predict` take data frames with the variables of a formula; for `plm`."""
