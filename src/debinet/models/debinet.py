@@ -17,8 +17,11 @@ from debinet.data.options import switch
 from debinet.data.records import save_object
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
+from debinet.exceptions import EmptyInputError
 from debinet.inference.multisplit import MultiSplit
+from debinet.inference.varying_effects import Effects
 from debinet.learners.progress import Progress, run_counted
+from debinet.models.effects_of import effects_of
 from debinet.models.estimate import require_options
 from debinet.models.estimation import Options
 from debinet.models.selected import (
@@ -160,6 +163,32 @@ class DebiNet(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         return self._predict(X, linear=False)
+
+    def effects(
+        self, by: Any, *, bins: Any = None, df: int | None = None, X: Any = None
+    ) -> Effects:
+        """Return effects of the selected features that vary with the others.
+
+        Parameters
+        ----------
+        by, bins, df, X
+            As in `PartiallyLinear.effects`. Columns that are passed as data have a row for every
+            one of `estimation_rows_`; X has all rows of fit.
+        """
+        check_is_fitted(self, "result_")
+        found = self._estimated
+        if found.fitted is None:
+            raise EmptyInputError(
+                "selected features, whose effects may vary",
+                "none, as nothing was selected",
+                "Use a smaller penalty, or PartiallyLinear with treatments that you name.",
+            )
+        given = None
+        if X is not None:
+            every = self._candidates.read(read_same_columns(self, X, self._candidates.schema.names))
+            used = every[self.estimation_rows_[self.estimation_rows_ < len(every)]]
+            given = used[:, found.selected], used[:, found.kept & ~found.selected]
+        return effects_of(found.fitted, by, given, bins=bins, df=df)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""

@@ -27,6 +27,7 @@ from debinet.learners.mean import MeanLearner
 from debinet.learners.named import resolve_learner
 from debinet.learners.threads import threads_for
 from debinet.models.estimation import Estimation, Fitted, Options
+from debinet.models.fitted_rows import FittedRows
 from debinet.models.gather_trust_evidence import gather
 from debinet.models.partialling import Repetition, count_fits, partial_out, require_folds
 
@@ -62,7 +63,8 @@ def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
         groups=found.groups,
         evidence=found.evidence,
     )
-    return Fitted(result, found.means, found.schema)
+    rows = FittedRows.of(data) if isinstance(data, Dataset) else None
+    return Fitted(result, found.means, found.schema, rows)
 
 
 def require_options(options: Options) -> None:

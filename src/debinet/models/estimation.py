@@ -14,6 +14,7 @@ from debinet.inference.result import Inference
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.learners.averages import Averaged
 from debinet.learners.progress import Progress
+from debinet.models.fitted_rows import FittedRows
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -107,11 +108,14 @@ class Fitted:
         One per repetition of cross-fitting.
     schema : Schema
         How X becomes treatments and controls.
+    rows : FittedRows, optional
+        The rows of fit; None if they were streamed.
     """
 
     result: Inference
     means: tuple[ConditionalMeans, ...]
     schema: Schema
+    rows: FittedRows | None = None
 
     def predict(self, D: FloatArray, Z: FloatArray) -> FloatArray:
         """Return `E(y|Z) + (D - E(D|Z)) coef` for rows (n, q), (n, p)."""

@@ -17,7 +17,9 @@ from debinet.data.options import switch
 from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.exceptions import OptionError
+from debinet.inference.varying_effects import Effects
 from debinet.learners.progress import Progress
+from debinet.models.effects_of import effects_of
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
 from debinet.protocols import FloatArray
@@ -236,6 +238,36 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         _, Z = self._split(X)
         return self._fitted.nuisance(Z)
+
+    def effects(
+        self, by: Any, *, bins: Any = None, df: int | None = None, X: Any = None
+    ) -> Effects:
+        """Return effects that vary with controls; nothing is learned again.
+
+        Parameters
+        ----------
+        by : str, sequence of str, series or data frame
+            Controls by name; or a column per row of fit that is computed from controls, such as
+            `pd.cut(X["age"], 4)`. Columns of text, and of at most six different numbers, have an
+            effect for every value, and other columns a curve. Several columns of groups have an
+            effect for every combination; with curves the effect is a sum of functions of each.
+        bins : int or sequence of float, optional
+            Groups instead of a curve: how many with about as many rows each, or the cuts between
+            them.
+        df : int, optional
+            Degrees of freedom of a curve, a natural cubic spline, beside its constant: 1 is a
+            straight line. By default 3.
+        X : array or data frame, optional
+            The X of fit, for models from files, which do not contain it.
+
+        Returns
+        -------
+        Effects
+            With a table, a test of whether effects are the same for all, differences, a plot.
+        """
+        check_is_fitted(self, "result_")
+        given = None if X is None else self._split(X)
+        return effects_of(self._fitted, by, given, bins=bins, df=df)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""

@@ -7,12 +7,20 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Self
 
-from debinet.data.formula import FormulaDesign, apply_formula, pick_columns, read_formula
+from debinet.data.formula import (
+    FormulaDesign,
+    apply_formula,
+    control_variables,
+    pick_columns,
+    read_formula,
+)
 from debinet.data.frames import frame_parts, make_frame
 from debinet.data.records import save_object
 from debinet.data.safe_formula import require_safe_formula
 from debinet.exceptions import FormulaError, StorageError
+from debinet.inference.effect_columns import read_by
 from debinet.inference.result import Inference
+from debinet.inference.varying_effects import Effects
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.protocols import FloatArray
 
@@ -51,6 +59,19 @@ class FormulaFit:
     def summary(self, level: float = 0.95, joint: bool = False) -> str:
         """Return the result as text."""
         return f"{self.formula}\n\n{self.result_.summary(level, joint)}"
+
+    def effects(self, by: Any, *, bins: Any = None, df: int | None = None) -> Effects:
+        """Return effects that vary with variables of the formula's controls.
+
+        Parameters
+        ----------
+        by, bins, df
+            As in `PartiallyLinear.effects`.
+        """
+        names = read_by(by, tuple(map(str, self.design.source.columns)))
+        if names:
+            by = self.design.source[control_variables(self.design, names)]
+        return self.model.effects(by, bins=bins, df=df)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the formula, its model and the columns it uses to one file, for `dn.load`."""

@@ -12,7 +12,15 @@ from debinet.data.arrays import require
 from debinet.data.records import Unpacker, unpack
 from debinet.inference.result import Inference
 
-LOADED = ("Inference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "FormulaFit", "Net")
+LOADED = (
+    "Inference",
+    "Effects",
+    "PartiallyLinear",
+    "DebiNet",
+    "DebiasedLasso",
+    "FormulaFit",
+    "Net",
+)
 
 
 def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
