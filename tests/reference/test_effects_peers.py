@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 import debinet as dn
@@ -51,3 +51,17 @@ def test_effects_in_all_rows_equal_econmls(name):
     X, model = fit(name, "dml2")
     found = model.effects(["a", "b"], df=1).at(X)["coef"]
     np.testing.assert_allclose(found, STORED["econml"][name], rtol=1e-6)
+
+
+def test_average_effects_equal_doublemls():
+    X, model = fit("LinearRegression", "dml2")
+    a = (X["d"] > 0).astype(float)
+    X = X.assign(d=a)
+    rows = np.arange(len(X))
+    folds = [(np.setdiff1d(rows, test), np.array(test)) for test in STORED["test_folds"]]
+    model = dn.PartiallyLinear("d", LinearRegression(), crossfit=folds).fit(X, STORED["y"])
+    found = model.average_effects(propensity=LogisticRegression(), crossfit=folds).to_frame()
+    for own, theirs in (("ATE", "ATE"), ("ATT", "ATTE")):
+        expected = STORED["averages"][theirs]
+        np.testing.assert_allclose(found.loc[own, "coef"], expected["coef"], rtol=1e-8)
+        np.testing.assert_allclose(found.loc[own, "se"], expected["se"], rtol=1e-8)

@@ -32,7 +32,7 @@ HOW = {
     "bins": ({"by": "age", "bins": [40]}, lambda X: np.c_[X["age"] < 40, X["age"] >= 40] * 1.0),
     "line": (
         {"by": "age", "df": 1},
-        lambda X: natural_spline(X["age"].to_numpy(), np.quantile(X["age"], [0.05, 0.95])),
+        lambda X: natural_spline(X["age"].to_numpy(), np.quantile(X["age"], [0.01, 0.99])),
     ),
 }
 

@@ -18,8 +18,9 @@ from debinet.protocols import FloatArray
 FEW_VALUES = 6
 # Functions of a curve beside the constant, unless the user says how many.
 DEFAULT_DF = 3
-# Knots, and the grids of curves, lie between these quantiles.
-_KNOTS, _GRID = (0.05, 0.95), (0.01, 0.99)
+# Knots and the grids of curves lie between these quantiles. With outer knots further inside, where
+# curves become straight, joint bands of curves that bend there covered less often.
+_INSIDE = (0.01, 0.99)
 _POINTS = 50
 
 
@@ -176,7 +177,7 @@ def _curve(name: str, column: FloatArray, values: FloatArray, df: Any) -> Curve:
             f"a column {name!r} that varies", "one value only", "Choose another column."
         )
     wanted = DEFAULT_DF if df is None else whole_number("df", df, 1, "Use df=1 for a line.")
-    knots = np.unique(np.quantile(column, np.linspace(*_KNOTS, wanted + 1)))
+    knots = np.unique(np.quantile(column, np.linspace(*_INSIDE, wanted + 1)))
     if knots.size <= wanted:  # many equal values
         knots = np.unique(np.quantile(values, np.linspace(0.0, 1.0, min(wanted + 1, values.size))))
     if df is not None and knots.size <= wanted:
@@ -185,7 +186,7 @@ def _curve(name: str, column: FloatArray, values: FloatArray, df: Any) -> Curve:
             repr(df),
             "Use a smaller df, or leave it out for a group per value.",
         )
-    low, high = np.quantile(column, _GRID)
+    low, high = np.quantile(column, _INSIDE)
     low, high = (low, high) if high > low else (values[0], values[-1])
     return Curve(name, knots, np.linspace(low, high, _POINTS))
 

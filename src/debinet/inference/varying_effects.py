@@ -81,7 +81,8 @@ class Effects:
         level, joint
             As in `Inference.confint`. `joint=True` is for all rows of X at once.
         """
-        H = self.basis.evaluate(read_values(X, self.basis.names))
+        values = read_values(X, self.basis.names)
+        H = self.basis.evaluate(values)
         if self.basis.grouped and not H.any(axis=1).all():
             raise InputError(
                 "values that occur together in the rows of fit",
@@ -90,7 +91,10 @@ class Effects:
             )
         R = np.asarray(np.kron(np.eye(len(self.treatments)), H))
         frame = Combinations.of(self.result, R).to_frame(level, joint)
-        return self._with_treatments(frame, np.tile(np.arange(len(H)), len(self.treatments)), "")
+        # The values themselves, if they are those of one column.
+        single = self.basis.names[0] if len(values) == 1 else ""
+        index = values[single] if single else np.arange(len(H))
+        return self._with_treatments(frame, np.tile(index, len(self.treatments)), single)
 
     def to_frame(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
         """Return coef, se, statistic, pvalue, lower and upper: in groups, or along curves.

@@ -19,6 +19,7 @@ from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError
 from debinet.inference.infer import infer
 from debinet.inference.methods import AUTO, METHODS, choose_method
+from debinet.inference.one_step import average_notes
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.learners.adapter import guarded
@@ -108,7 +109,10 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
             clusters=Clustered.of(data.groups, data.weights),
             seed=seed,
         ),
-        notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
+        notes=(
+            *_notes(data, repetitions, (resolved.note, parts[0].joint.note)),
+            *average_notes(data.D, parts[0].regression, data.schema.treatment_names),
+        ),
         evidence=DeferredEvidence(partial(gather, *first)),
         linear=all(part.regression.influence is not None for part in parts),
         groups=data.groups,

@@ -17,8 +17,10 @@ from debinet.data.options import switch
 from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.exceptions import OptionError
+from debinet.inference.average_effects import AverageEffects
 from debinet.inference.varying_effects import Effects
 from debinet.learners.progress import Progress
+from debinet.models.average_effects_of import average_effects_of, rows_of
 from debinet.models.effects_of import effects_of
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
@@ -268,6 +270,47 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "result_")
         given = None if X is None else self._split(X)
         return effects_of(self._fitted, by, given, bins=bins, df=df)
+
+    def average_effects(
+        self,
+        treatment: str | Sequence[str] | None = None,
+        *,
+        learner: Any = None,
+        propensity: Any = None,
+        crossfit: Any = "auto",
+        X: Any = None,
+        y: Any = None,
+    ) -> AverageEffects:
+        """Return average effects of 0/1 treatments: over all rows, the treated, the untreated.
+
+        Doubly robust, with the outcome in each arm and the probability of each arm learned from the
+        controls. The coefficient of this model is shown beside them: it is another average.
+
+        Parameters
+        ----------
+        treatment : str or sequence of str, optional
+            A 0/1 treatment, or several of which a row has at most one (arms). Treatments that are
+            not named are controls. By default all treatments.
+        learner : str or regressor, optional
+            Learns the outcome in each arm; by default that of this model.
+        propensity : classifier, optional
+            Learns the probabilities: any of scikit-learn's with `predict_proba`. By default the
+            wide network with a logistic link (`LogisticNet`).
+        crossfit : {"auto"}, int, splitter, or list of (train, test) pairs
+            How rows are held out; `"auto"` as in fit.
+        X, y : optional
+            The X and y of fit, for models from files, which do not contain them.
+        """
+        check_is_fitted(self, "result_")
+        given = None if X is None else self._split(X)
+        return average_effects_of(
+            self._fitted,
+            treatment,
+            rows_of(self._fitted, given, y),
+            learner=self.learner if learner is None else learner,
+            propensity=propensity,
+            crossfit=crossfit,
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model and its result to one file, for `dn.load`; no pickle."""

@@ -18,6 +18,7 @@ from debinet.data.frames import frame_parts, make_frame
 from debinet.data.records import save_object
 from debinet.data.safe_formula import require_safe_formula
 from debinet.exceptions import FormulaError, StorageError
+from debinet.inference.average_effects import AverageEffects
 from debinet.inference.effect_columns import read_by
 from debinet.inference.result import Inference
 from debinet.inference.varying_effects import Effects
@@ -72,6 +73,12 @@ class FormulaFit:
         if names:
             by = self.design.source[control_variables(self.design, names)]
         return self.model.effects(by, bins=bins, df=df)
+
+    def average_effects(self, treatment: Any = None, **options: Any) -> AverageEffects:
+        """Return average effects of 0/1 treatments; see `PartiallyLinear.average_effects`."""
+        if self.model._fitted.rows is None or self.model._fitted.rows.data is None:
+            options = {"X": self.design.X, "y": self.design.y, **options}
+        return self.model.average_effects(treatment, **options)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the formula, its model and the columns it uses to one file, for `dn.load`."""
