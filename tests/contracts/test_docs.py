@@ -20,7 +20,7 @@ from printed_output import says
 from debinet.cli.main import cli
 
 DOCS = Path(__file__).parents[2] / "docs"
-NEEDS_DATA = {"tutorial-401k.md"}
+NEEDS_DATA = {"tutorial-401k.md", "effects.md", "average-effects.md"}
 RUN = {"python", "sh"}
 NEEDS_TORCH = {"networks.md", "trust.md"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from debinet.data.formula import FormulaDesign, control_variables
 from debinet.data.own_columns import controls_by_name, read_own_columns
 from debinet.data.tables import Table
 from debinet.exceptions import InputError
@@ -45,6 +46,12 @@ def effects_of(
             note = "the file is too old to tell whether X has the rows of fit"
     table = _by_name(fitted, names, given) if names else read_own_columns(by, n, "by")
     return estimate_effects(result, _values(table), bins=bins, df=df, note=note)
+
+
+def variables_of(design: FormulaDesign, by: Any) -> Any:
+    """Return variables of a formula's controls that `by` names, as data; `by` itself if it is."""
+    names = read_by(by, tuple(map(str, design.source.columns)))
+    return design.source[control_variables(design, names)] if names else by
 
 
 def _by_name(

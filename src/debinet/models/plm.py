@@ -10,7 +10,6 @@ from typing import Any, Self
 from debinet.data.formula import (
     FormulaDesign,
     apply_formula,
-    control_variables,
     pick_columns,
     read_formula,
 )
@@ -19,9 +18,9 @@ from debinet.data.records import save_object
 from debinet.data.safe_formula import require_safe_formula
 from debinet.exceptions import FormulaError, StorageError
 from debinet.inference.average_effects import AverageEffects
-from debinet.inference.effect_columns import read_by
 from debinet.inference.result import Inference
 from debinet.inference.varying_effects import Effects
+from debinet.models.effects_of import variables_of
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.protocols import FloatArray
 
@@ -69,10 +68,7 @@ class FormulaFit:
         by, bins, df
             As in `PartiallyLinear.effects`.
         """
-        names = read_by(by, tuple(map(str, self.design.source.columns)))
-        if names:
-            by = self.design.source[control_variables(self.design, names)]
-        return self.model.effects(by, bins=bins, df=df)
+        return self.model.effects(variables_of(self.design, by), bins=bins, df=df)
 
     def average_effects(self, treatment: Any = None, **options: Any) -> AverageEffects:
         """Return average effects of 0/1 treatments; see `PartiallyLinear.average_effects`."""
