@@ -54,6 +54,8 @@ CLASSES = {
     "input smooths": "learners.wide.smooths:Smooths",
     "input products": "learners.wide.products:Products",
     "fitted rows": "models.fitted_rows:FittedRows",
+    "individual effects": "inference.individual_effects:IndividualEffects",
+    "effect surface": "inference.effect_surface:EffectSurface",
     "average effects": "inference.average_effects:AverageEffects",
     "arm rows": "inference.arms:ArmRows",
     "coefficient terms": "inference.average_effects:CoefficientTerms",

@@ -88,7 +88,7 @@ def rows_of(
             raise InputError(
                 "X and y, as files of models do not contain the rows of fit, nor streamed fits",
                 "none",
-                "Pass what fit was called with: average_effects(X=X, y=y).",
+                "Pass what fit was called with, X=X and y=y.",
             )
         return data.y, data.D, data.Z
     outcome, _ = read_outcome(y)

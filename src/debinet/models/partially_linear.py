@@ -18,12 +18,14 @@ from debinet.data.records import save_object
 from debinet.data.same_columns import read_same_columns
 from debinet.exceptions import OptionError
 from debinet.inference.average_effects import AverageEffects
+from debinet.inference.individual_effects import IndividualEffects
 from debinet.inference.varying_effects import Effects
 from debinet.learners.progress import Progress
 from debinet.models.average_effects_of import average_effects_of, rows_of
 from debinet.models.effects_of import effects_of
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
+from debinet.models.individual_effects_of import individual_effects_of
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -270,6 +272,22 @@ class PartiallyLinear(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "result_")
         given = None if X is None else self._split(X)
         return effects_of(self._fitted, by, given, bins=bins, df=df)
+
+    def individual_effects(
+        self, treatment: str | None = None, *, X: Any = None, y: Any = None
+    ) -> IndividualEffects:
+        """Return the effect of a treatment in every row, by the wide network, and tests of it.
+
+        Parameters
+        ----------
+        treatment : str, optional
+            Which, if there are several.
+        X, y : optional
+            The X and y of fit, for models from files, which do not contain them.
+        """
+        check_is_fitted(self, "result_")
+        given = None if X is None else self._split(X)
+        return individual_effects_of(self._fitted, treatment, rows_of(self._fitted, given, y))
 
     def average_effects(
         self,

@@ -15,6 +15,7 @@ from debinet.inference.result import Inference
 LOADED = (
     "Inference",
     "Effects",
+    "IndividualEffects",
     "AverageEffects",
     "PartiallyLinear",
     "DebiNet",

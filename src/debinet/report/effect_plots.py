@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from debinet.report.forest import INK, forest_plot, plain
+from debinet.report.forest import INK, TRUTH, forest_plot, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,6 +57,39 @@ def plot_effects(panels: Sequence[Panel], *, label: str = "") -> Figure:
     for ax in list(axes.flat)[len(panels) :]:
         ax.set_axis_off()
     return figure
+
+
+def plot_sorted(
+    frame: pd.DataFrame, average: float, *, label: str = "", ax: Axes | None = None
+) -> Axes:
+    """Draw effects of rows from the smallest to the largest, with their intervals.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With columns `effect`, `lower`, `upper`.
+    average : float
+        One effect for all rows, drawn as a line.
+    label : str
+        Text beside the vertical axis.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+    """
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
+    ordered = frame.sort_values("effect")
+    share = 100 * (np.arange(len(ordered)) + 0.5) / len(ordered)
+    ax.axhline(0.0, color="0.6", linewidth=0.8, zorder=0)
+    ax.fill_between(share, ordered["lower"], ordered["upper"], color=INK, alpha=0.2, lw=0)
+    ax.plot(share, ordered["effect"], color=INK, linewidth=1.7, label="left-out effect")
+    ax.axhline(average, color=TRUTH, linewidth=1.2, linestyle="--", label="coefficient")
+    ax.set_xlabel("rows, by their effect, %")
+    ax.set_ylabel(plain(label), fontsize="small")
+    ax.legend(frameon=False, fontsize="small")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def _band(ax: Axes, frame: pd.DataFrame, label: str) -> None:
