@@ -141,6 +141,16 @@ def apply_columns(design: FormulaDesign) -> list[str]:
     return used_columns(design.source, [spec.formula for spec in design.specs])
 
 
+def control_variables(design: FormulaDesign, names: Sequence[str]) -> list[str]:
+    """Return names, which must be variables of the controls and not of the treatments."""
+    treatments, controls = (used_columns(design.source, [spec.formula]) for spec in design.specs)
+    allowed = [name for name in controls if name not in treatments]
+    for name in names:
+        if name not in allowed:
+            raise unknown_column(name, allowed, "variables of the formula's controls")
+    return list(names)
+
+
 def formula_columns(formula: str, data: Any, apart: Sequence[str] = ()) -> list[str]:
     """Return the columns of a data frame that `formula` uses, the outcome included."""
     frame = _as_frame(data)

@@ -233,9 +233,22 @@ def clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression) 
     Rows of weight zero do not count, nor do groups that have no other rows.
     """
     counted = fit.w > 0
-    influence, groups = influence[counted], groups[counted]
-    n = fit.n
     rest = fit.rest if fit.noise_df is None else fit.noise_df
+    return clustered_sum(influence[counted], groups[counted], rest)
+
+
+def clustered_sum(influence: FloatArray, groups: IntArray, rest: float) -> FloatArray:
+    """Return the cluster covariance of `sum_i influence_i`, one- or two-way.
+
+    Parameters
+    ----------
+    influence : FloatArray of shape (n, q)
+    groups : IntArray of shape (n, 1) or (n, 2)
+        Codes from 0.
+    rest : float
+        Rows less coefficients, for the small-sample correction.
+    """
+    n = len(influence)
     if groups.shape[1] == 1:
         return _one_way(influence, groups[:, 0], n, rest)
     pairs = np.unique(groups, axis=0, return_inverse=True)[1].ravel()

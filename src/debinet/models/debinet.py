@@ -17,9 +17,12 @@ from debinet.data.options import switch
 from debinet.data.rowsplit import RowSplit, read_plan, split_rows
 from debinet.data.same_columns import read_same_columns
 from debinet.data.schema import unknown_column
+from debinet.exceptions import EmptyInputError
 from debinet.inference.multisplit import MultiSplit
 from debinet.inference.split_result import SplitInference
+from debinet.inference.varying_effects import Effects
 from debinet.learners.progress import Progress, run_counted
+from debinet.models.effects_of import effects_of
 from debinet.models.estimate import require_options
 from debinet.models.estimation import Options
 from debinet.models.prediction_intervals import interval_frame, mean_interval, predict_interval
@@ -211,6 +214,31 @@ class DebiNet(ResultMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def nuisance(self, X: Any) -> FloatArray:
         """Return the estimate of `f(Z) = E(y|Z) - E(D|Z) coef` for the rows of X."""
         return self._predict(X, linear=False)
+
+    def effects(
+        self, by: Any, *, bins: Any = None, df: int | None = None, X: Any = None
+    ) -> Effects:
+        """Return effects of the selected features that vary with the others.
+
+        Parameters
+        ----------
+        by, bins, df, X
+            As in `PartiallyLinear.effects`; data have the rows `estimation_rows_`, X all of fit.
+        """
+        check_is_fitted(self, "result_")
+        found = self._estimated
+        if found.fitted is None:
+            raise EmptyInputError(
+                "selected features, whose effects may vary",
+                "none, as nothing was selected",
+                "Use a smaller penalty, or PartiallyLinear with treatments that you name.",
+            )
+        given = None
+        if X is not None:
+            every = self._candidates.read(read_same_columns(self, X, self._candidates.schema.names))
+            used = every[self.estimation_rows_[self.estimation_rows_ < len(every)]]
+            given = used[:, found.selected], used[:, found.kept & ~found.selected]
+        return effects_of(found.fitted, by, given, bins=bins, df=df)
 
     def _predict(self, X: Any, *, linear: bool) -> FloatArray:
         check_is_fitted(self, "result_")

@@ -20,6 +20,7 @@ from debinet.data.workers import count_workers
 from debinet.exceptions import EmptyInputError
 from debinet.inference.infer import infer
 from debinet.inference.methods import AUTO, METHODS, choose_method
+from debinet.inference.one_step import average_notes
 from debinet.inference.perfect_fit import NOTE, is_perfect
 from debinet.inference.provenance import Clustered, CrossFitting, Provenance
 from debinet.inference.trust_evidence import DeferredEvidence
@@ -29,6 +30,7 @@ from debinet.learners.mean import MeanLearner
 from debinet.learners.named import resolve_learner
 from debinet.learners.threads import threads_for
 from debinet.models.estimation import Estimation, Fitted, Options
+from debinet.models.fitted_rows import FittedRows
 from debinet.models.gather_trust_evidence import gather
 from debinet.models.partialling import Repetition, count_fits, partial_out, require_folds
 
@@ -64,7 +66,8 @@ def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
         groups=found.groups,
         evidence=found.evidence,
     )
-    return Fitted(result, found.means, found.schema, found.folds)
+    rows = FittedRows.of(data) if isinstance(data, Dataset) else None
+    return Fitted(result, found.means, found.schema, found.folds, rows)
 
 
 def require_options(options: Options) -> None:
@@ -111,7 +114,10 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
             clusters=Clustered.of(data.groups, data.weights),
             seed=seed,
         ),
-        notes=_notes(data, repetitions, (resolved.note, parts[0].joint.note, _on_fit(data, parts))),
+        notes=(
+            *_notes(data, repetitions, (resolved.note, parts[0].joint.note, _on_fit(data, parts))),
+            *average_notes(data.D, parts[0].regression, data.schema.treatment_names),
+        ),
         evidence=DeferredEvidence(partial(gather, *first)),
         linear=all(part.regression.influence is not None for part in parts),
         groups=data.groups,

@@ -15,6 +15,7 @@ from debinet.inference.result import Inference
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.learners.averages import Averaged
 from debinet.learners.progress import Progress
+from debinet.models.fitted_rows import FittedRows
 from debinet.protocols import FloatArray, IntArray
 
 
@@ -122,12 +123,15 @@ class Fitted:
     folds : tuple of IntArray of shape (n,), optional
         For every repetition, numbers of the folds that rows were held out with. None if residuals
         are in sample or rows were streamed.
+    rows : FittedRows, optional
+        The rows of fit; None if they were streamed.
     """
 
     result: Inference
     means: tuple[ConditionalMeans, ...]
     schema: Schema
     folds: tuple[IntArray, ...] | None = None
+    rows: FittedRows | None = None
 
     def __post_init__(self) -> None:
         for codes in self.folds or ():

@@ -21,6 +21,7 @@ from debinet.exceptions import OptionError
 from debinet.inference.result import Inference
 from debinet.learners.progress import Progress
 from debinet.models.benchmarked import Benchmarked
+from debinet.models.effects_mixin import EffectsMixin
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
 from debinet.models.prediction_intervals import interval_frame, predict_interval
@@ -33,7 +34,14 @@ if TYPE_CHECKING:
     from debinet.models.formula_columns import FormulaColumns
 
 
-class PartiallyLinear(ShowsRelevance, ResultMixin, Benchmarked, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PartiallyLinear(
+    EffectsMixin,
+    ShowsRelevance,
+    ResultMixin,
+    Benchmarked,
+    RegressorMixin,
+    BaseEstimator,  # type: ignore[misc]
+):
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
 
     A learner estimates `E(y|Z)` and `E(D|Z)`; each row is predicted by models that did not see

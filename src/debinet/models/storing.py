@@ -15,7 +15,17 @@ from debinet.data.schema import Schema
 from debinet.inference.result import Inference
 from debinet.inference.split_result import SplitInference
 
-LOADED = ("Inference", "SplitInference", "PartiallyLinear", "DebiNet", "DebiasedLasso", "Net")
+LOADED = (
+    "Inference",
+    "SplitInference",
+    "Effects",
+    "IndividualEffects",
+    "AverageEffects",
+    "PartiallyLinear",
+    "DebiNet",
+    "DebiasedLasso",
+    "Net",
+)
 
 
 def load(path: str | PathLike[str], *, trusted: bool = False) -> Any:
