@@ -39,7 +39,7 @@ class PartiallyLinear(
     ShowsRelevance,
     ResultMixin,
     Benchmarked,
-    RegressorMixin,
+    RegressorMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
     """Coefficients of the partially linear model `y = D coef + f(Z) + e`.
