@@ -85,9 +85,9 @@ def peers(X: pd.DataFrame, y: np.ndarray, treatment: str, name: str) -> pd.DataF
     return pd.DataFrame(rows).T
 
 
-def simulated(count: int) -> pd.DataFrame:
+def simulated(count: int, first: int = 0) -> pd.DataFrame:
     rows = []
-    for seed in range(count):
+    for seed in range(first, first + count):
         X, y, truth = draw(seed)
         rows += _rows(X, y, truth, treatment="a", seed=seed)
     return pd.DataFrame(rows)
@@ -128,9 +128,9 @@ def _rows(X, y, truth, *, treatment, seed) -> list[dict[str, object]]:
     return found
 
 
-def main(what: str, count: int = 100) -> None:
+def main(what: str, count: int = 100, first: int = 0) -> None:
     warnings.simplefilter("ignore")
-    frame = realcause() if what == "realcause" else simulated(count)
+    frame = realcause() if what == "realcause" else simulated(count, first)
     if what == "realcause":
         print(frame.round(3).to_string())
     grouped = frame.groupby(["average", "method"], sort=False)

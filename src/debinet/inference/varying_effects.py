@@ -18,6 +18,7 @@ from debinet.inference.combinations import Combinations
 from debinet.inference.effect_basis import EffectBasis
 from debinet.inference.effect_columns import Curve, read_values
 from debinet.inference.hypotheses import WaldTest
+from debinet.inference.null_covariance import wald_under_null
 from debinet.inference.result import Inference
 from debinet.inference.summary_lines import summary_lines
 from debinet.protocols import FloatArray
@@ -114,7 +115,9 @@ class Effects:
         return self._frame(self._points(), level, joint)
 
     def heterogeneity_test(self, column: str | None = None) -> WaldTest:
-        """Test that effects are the same for all: a Wald test of all treatments.
+        """Test that effects are the same for all: a Wald test, for all treatments at once.
+
+        The covariance is that under the hypothesis, from the residuals of one effect for all.
 
         Parameters
         ----------
@@ -135,7 +138,8 @@ class Effects:
         rows = np.eye(m)[1:] if basis.additive else np.diff(np.eye(m), axis=0)
         if column is not None:
             rows = np.eye(m)[basis.columns_of(basis.names.index(column))]
-        return self.result.wald_test(np.kron(np.eye(len(self.treatments)), rows))
+        every = np.asarray(np.kron(np.eye(len(self.treatments)), rows))
+        return wald_under_null(self.result, every)
 
     def contrasts(
         self, reference: str | None = None, level: float = 0.95, joint: bool = False
