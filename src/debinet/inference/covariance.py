@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -21,6 +21,34 @@ if TYPE_CHECKING:
 
 # A row whose leverage is this close to 1 alone determines a coefficient.
 LEVERAGE_LIMIT = 1 - 1e-10
+
+
+class Sandwiched(Protocol):
+    """A fit of n rows and q coefficients for which sandwich covariances are defined."""
+
+    @property
+    def coef(self) -> FloatArray:
+        """Coefficients, of shape (q,)."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows of positive weight."""
+
+    @property
+    def w(self) -> FloatArray:
+        """Weights of the rows."""
+
+    @property
+    def contributions(self) -> FloatArray:
+        """What the residual of every row adds to the coefficients, of shape (n, q)."""
+
+    @property
+    def leverage(self) -> FloatArray:
+        """Weight of every row in its own fit, of shape (n,)."""
+
+    @property
+    def noise_df(self) -> float | None:
+        """Degrees of freedom of a noise level of its own."""
 
 
 def iid(fit: ResidualRegression) -> FloatArray:
@@ -40,32 +68,32 @@ def iid(fit: ResidualRegression) -> FloatArray:
     return np.asarray(sigma2 * fit.bread.T @ gram @ fit.bread)
 
 
-def hc0(fit: ResidualRegression) -> FloatArray:
+def hc0(fit: Sandwiched) -> FloatArray:
     """White's sandwich."""
     return _sandwich(fit.contributions)
 
 
-def hc1(fit: ResidualRegression) -> FloatArray:
+def hc1(fit: Sandwiched) -> FloatArray:
     """HC0 times `n / (n - q)`."""
     return fit.n / (fit.n - fit.coef.size) * hc0(fit)
 
 
-def hc2(fit: ResidualRegression) -> FloatArray:
+def hc2(fit: Sandwiched) -> FloatArray:
     """Residuals divided by `sqrt(1 - leverage)`."""
     return _sandwich(fit.contributions / np.sqrt(1 - _leverage(fit))[:, None])
 
 
-def hc3(fit: ResidualRegression) -> FloatArray:
+def hc3(fit: Sandwiched) -> FloatArray:
     """Residuals divided by `1 - leverage`: those of leave-one-out fits."""
     return _sandwich(fit.contributions / (1 - _leverage(fit))[:, None])
 
 
-def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
+def cluster(fit: Sandwiched, groups: IntArray) -> FloatArray:
     """One-way, or two-way after Cameron, Gelbach and Miller (2011).
 
     Parameters
     ----------
-    fit : ResidualRegression
+    fit : Sandwiched
         Of n rows.
     groups : IntArray of shape (n, 1) or (n, 2)
         Codes from 0.
@@ -166,7 +194,7 @@ def _sandwich(contributions: FloatArray) -> FloatArray:
     return contributions.T @ contributions
 
 
-def _leverage(fit: ResidualRegression) -> FloatArray:
+def _leverage(fit: Sandwiched) -> FloatArray:
     leverage = fit.leverage
     row = int(leverage.argmax())
     if leverage[row] > LEVERAGE_LIMIT:
@@ -178,7 +206,7 @@ def _leverage(fit: ResidualRegression) -> FloatArray:
     return leverage
 
 
-def _clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression) -> FloatArray:
+def _clustered(influence: FloatArray, groups: IntArray, fit: Sandwiched) -> FloatArray:
     """Return the cluster covariance of `sum_i influence_i`, one- or two-way.
 
     Rows of weight zero do not count, nor do groups that have no other rows.
@@ -216,13 +244,13 @@ def _one_way(influence: FloatArray, codes: IntArray, n: int, rest: float) -> Flo
     return np.asarray(correction * (sums.T @ sums))
 
 
-BY_NAME: dict[str, Callable[[ResidualRegression], FloatArray]] = {
-    "iid": iid,
+SANDWICHES: dict[str, Callable[[Sandwiched], FloatArray]] = {
     "HC0": hc0,
     "HC1": hc1,
     "HC2": hc2,
     "HC3": hc3,
 }
+BY_NAME: dict[str, Callable[[ResidualRegression], FloatArray]] = {"iid": iid, **SANDWICHES}
 
 
 def vcov_name(kind: Any) -> Any:

@@ -16,6 +16,7 @@ from debinet.inference.change_vcov import change_vcov
 from debinet.inference.honest import breakdown_norms
 from debinet.inference.huber import make_robust
 from debinet.inference.hypotheses import WaldTest, read_hypotheses, wald_test
+from debinet.inference.instrument_tests import InstrumentTests
 from debinet.inference.intervals import half_lengths
 from debinet.inference.measurement_error import correct_result
 from debinet.inference.provenance import Provenance
@@ -266,6 +267,11 @@ class Inference(Shown):
         as long as another fit.
         """
         return assess_trust(self)
+
+    @property
+    def iv(self) -> InstrumentTests:
+        """Tests of the instruments, and confidence sets that do not rely on their strength."""
+        return InstrumentTests(self)
 
     def to_frame(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
         """Return coef, se, statistic, pvalue, lower and upper, one row per coefficient."""

@@ -12,6 +12,7 @@ from debinet.data.checks import dependent_columns
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.exceptions import CollinearError, OptionError
+from debinet.inference.instrumented import InstrumentedRegression
 from debinet.inference.methods import MODELS, Solved, WeightedRows, first_estimate, solve
 from debinet.inference.penalty_path import (
     FACTORS,
@@ -37,7 +38,7 @@ class Repetition:
 
     Attributes
     ----------
-    regression : ResidualRegression
+    regression : ResidualRegression or InstrumentedRegression
         Residuals of all n rows and the coefficients.
     joint : CrossFitted
         Of y and D.
@@ -48,7 +49,7 @@ class Repetition:
         The coefficients along the penalty, where they are linear in y and residuals held out.
     """
 
-    regression: ResidualRegression
+    regression: ResidualRegression | InstrumentedRegression
     joint: CrossFitted
     diagnostics: Diagnostics
     means: ConditionalMeans
@@ -63,7 +64,7 @@ def partial_out(
     diagnostics = fitter.diagnostics(joint)
     M = data.M
     R = M - joint.predictions
-    _require_identified(R[:, 1:], data)
+    require_identified(R[:, 1:], data.D, data.schema.treatment_names, data.weights)
     pilot = first_estimate(method, fitter, M)
     rows = WeightedRows(data.weights, [fold.test for fold in fitter.folds])
     solved = solve(method, fitter, rows, M, R, pilot=pilot)
@@ -115,17 +116,25 @@ def count_fits(learner: Any, repetitions: Sequence[Folds], method: str) -> int:
     return _TIMES.get(method, 1) * sum(count_refits(learner, folds) for folds in repetitions)
 
 
-def _require_identified(R_D: FloatArray, data: Dataset) -> None:
-    """Require residuals of every treatment that are not negligible on its own scale."""
-    weights, names = data.weights, data.schema.treatment_names
+def require_identified(
+    R: FloatArray,
+    columns: FloatArray,
+    names: Sequence[str],
+    weights: FloatArray | None,
+    role: str = "treatments",
+) -> None:
+    """Require residuals (n, c) of treatments or instruments that are not negligible.
+
+    Compared are the scales of the columns (n, c) that they are residuals of.
+    """
     rows = 1.0 if weights is None else np.sqrt(weights / weights.mean())[:, None]
-    dependent = dependent_columns(rows * R_D / data.D.std(axis=0))
+    dependent = dependent_columns(rows * R / columns.std(axis=0))
     if dependent:
         listed = ", ".join(repr(names[j]) for j in dependent[:5])
         raise CollinearError(
-            "treatments that vary given the controls and each other",
+            f"{role} that vary given the controls and each other",
             f"no variation of {listed} left after subtracting the learner's predictions from Z",
-            "Drop those treatments, or the controls that determine them; if residuals are "
+            f"Drop those {role}, or the controls that determine them; if residuals are "
             "in-sample (crossfit=None) and the learner fits every row, use crossfit='auto'.",
         )
 

@@ -22,7 +22,7 @@ from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
 from debinet.models.estimation import Fitted, Options
 from debinet.models.result_mixin import ResultMixin
-from debinet.models.roles import assign_roles, name_clusters, pick_used
+from debinet.models.roles import assign_roles, name_clusters, pick_used, require_instruments
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -75,6 +75,14 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         which is more precise when D explains much of y. `"dml1"` and `"dml2"` are
         double machine learning as published; `"iv-type"`, from the same paper, takes the residuals
         of D as instruments for D and learns `g(Z) = E(y - D coef | Z)` at the estimate of `"dml2"`.
+    instruments : str, int or sequence of them, optional
+        Columns of X that move endogenous treatments, and the outcome only through these. Their
+        means given Z are learned with the others, and the coefficients are estimated on held-out
+        residuals. `method` is then `"2sls"` (which is what `"auto"` means), `"liml"` or `"fuller"`.
+        `result_.iv` has tests of their strength and sets that do not rely on it.
+    endogenous : str, int or sequence of them, optional
+        The treatments that have instruments, by name or by position in `treatments`; by default
+        all. The others are exogenous: their own instruments.
     n_jobs : int, optional
         Folds fitted at the same time, and in `fit_stream` batches of rows: None is 1 (unless a
         `joblib.parallel_config` says otherwise), -1 all cores, -2 all but one. The result does not
@@ -129,6 +137,8 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         ref: Any = None,
         crossfit: Any = "auto",
         method: str = "auto",
+        instruments: Any = None,
+        endogenous: Any = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool = False,
@@ -138,6 +148,8 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         self.ref = ref
         self.crossfit = crossfit
         self.method = method
+        self.instruments = instruments
+        self.endogenous = endogenous
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -175,6 +187,7 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
             controls=controls,
             groups=groups,
             sample_weight=sample_weight,
+            instruments=require_instruments(self.instruments, self.endogenous),
         )
         data = Dataset.from_any(
             roles.X,
@@ -183,11 +196,14 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
             ref=self.ref,
             groups=roles.groups,
             sample_weight=roles.sample_weight,
+            instruments=roles.instruments,
+            endogenous=self.endogenous,
         )
         fitted = estimate(data, self._options())
         fitted = replace(fitted, result=name_clusters(fitted.result, roles.clusters))
         # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
-        validate_data(self, roles.X, skip_check_array=True)
+        X = roles.X if self.instruments is None else pick_used(roles.X, roles.used)
+        validate_data(self, X, skip_check_array=True)
         self._take(fitted, roles.used)
         return self
 
@@ -245,6 +261,12 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
                 f"ref={self.ref!r}",
                 "Code the categories as 0/1 columns, or use fit.",
             )
+        if self.instruments is not None:
+            raise OptionError(
+                "no instruments, for streamed data",
+                f"instruments={self.instruments!r}",
+                "Fit in memory, on a sample of the rows if need be.",
+            )
         if checkpoint is not None and self.random_state is None:
             raise OptionError(
                 "random_state=0 or another number, so that a checkpoint can be resumed",
@@ -295,7 +317,9 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         features = list(self._fitted.schema.control_names)
         if scale.ndim == 1:
             return pd.Series(scale, index=features, name="relevance")
-        return pd.DataFrame(scale, index=features, columns=["y", *self.result_.names])
+        found = self.result_.provenance.instrumented
+        apart = () if found is None else found.instruments
+        return pd.DataFrame(scale, index=features, columns=["y", *self.result_.names, *apart])
 
     def plot_relevance(self, ax: Axes | None = None) -> Axes:
         """Draw `relevance_` as bars and return the axes."""

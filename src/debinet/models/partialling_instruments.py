@@ -1,0 +1,44 @@
+"""Partialling out with instruments: cross-fit `E([y, D, W] | Z)`, then a k-class estimate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from debinet.data.dataset import Dataset
+from debinet.data.instruments import Instruments
+from debinet.inference.instrumented import InstrumentedRegression
+from debinet.inference.k_class import k_class
+from debinet.learners.crossfitting import CrossFitter
+from debinet.models.estimation import ConditionalMeans
+from debinet.models.partialling import Repetition, require_identified
+from debinet.protocols import FloatArray
+
+
+def partial_out_instruments(
+    fitter: CrossFitter, data: Dataset, instruments: Instruments, method: str
+) -> Repetition:
+    """Run one repetition of a k-class estimate on held-out residuals."""
+    joint = fitter.hold_out(data.M, "joint")
+    R = data.M - joint.predictions
+    q = data.D.shape[1]
+    require_identified(R[:, 1 : 1 + q], data.D, data.schema.treatment_names, data.weights)
+    require_identified(
+        R[:, 1 + q :], instruments.values, instruments.names, data.weights, "instruments"
+    )
+    regression = regress_with_instruments(R, instruments, method, data.weights)
+    means = ConditionalMeans(joint.average, instruments=len(instruments.names))
+    return Repetition(regression, joint, fitter.diagnostics(joint), means)
+
+
+def regress_with_instruments(
+    R: FloatArray, instruments: Instruments, method: str, weights: FloatArray | None
+) -> InstrumentedRegression:
+    """Return the estimate from residuals `[R_y, R_D, R_W]`, of shape (n, 1 + q + k)."""
+    endogenous = instruments.endogenous
+    q = endogenous.size
+    R_y, R_D, R_W = R[:, 0], R[:, 1 : 1 + q], R[:, 1 + q :]
+    w = np.ones(len(R)) if weights is None else weights
+    used = w > 0
+    rows = np.sqrt(w[used])[:, None] * R[used]
+    found = k_class(rows[:, 0], rows[:, 1 : 1 + q], rows[:, 1 + q :], endogenous, method)
+    return InstrumentedRegression(R_y, R_D, R_W, endogenous, found.coef, found.kappa, weights)
