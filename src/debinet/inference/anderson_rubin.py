@@ -71,6 +71,16 @@ class Moments:
         """Return the moments of u, where `b = center + scale u`."""
         C = np.diag(np.concatenate([[1.0], scale]))
         C[1:, 0] = -center
+        return self._changed(C)
+
+    def given(self, u: float) -> Moments:
+        """Return the moments of the other coefficients, the first being u."""
+        C = np.delete(np.eye(len(self.outer)), 1, axis=1)
+        C[1, 0] = -u
+        return self._changed(C)
+
+    def _changed(self, C: FloatArray) -> Moments:
+        """Return the moments of linear combinations of y and D."""
         return Moments(
             self.G @ C,
             np.einsum("sa,tb,stij->abij", C, C, self.T),

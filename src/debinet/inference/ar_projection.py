@@ -4,51 +4,71 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.optimize import brentq, minimize
+from scipy.optimize import minimize
 
 from debinet.inference.anderson_rubin import Moments
+from debinet.inference.interval_union import union_between
+from debinet.inference.quadratic_ends import quadratic_ends
 from debinet.protocols import FloatArray
 
 # Directions on a circle on which the whole line is searched: u = tan(angle).
 _ANGLES = np.linspace(-np.pi / 2, np.pi / 2, 202)[1:-1]
 
 
-def profiled(moments: Moments, u: float, kind: str) -> float:
-    """Return the least `AR(b)` over all b whose first element is u."""
-    if len(moments.outer) == 2:
-        return moments.statistic(np.array([u]))
+# A boundary is found to this angle.
+_SHARP = 1e-12
+
+
+def accepts(moments: Moments, u: float, limit: float, kind: str) -> bool:
+    """Return whether `AR(b)` is within the limit for any b whose first element is u."""
+    others = len(moments.outer) - 2
+    if not others:
+        return moments.statistic(np.array([u])) <= limit
     if kind == "iid":
-        return _least_eigenvalue(moments, u)
+        return _least_eigenvalue(moments, u) <= limit
+    if others > 1:
+        return _least_statistic(moments, u) <= limit
+    given = moments.given(u)
+
+    def inside(other: float) -> bool:
+        return given.statistic(np.array([other])) <= limit
+
+    return bool(union_between(quadratic_ends(given, limit), inside).intervals)
+
+
+def projected_ends(moments: Moments, limit: float, kind: str) -> list[float]:
+    """Return all u at which values begin or cease to be accepted."""
+    if kind == "iid":
+        return _schur_ends(moments, limit)
+    inside = [accepts(moments, float(np.tan(angle)), limit, kind) for angle in _ANGLES]
+    ends = []
+    for i in np.flatnonzero(np.diff(inside)):
+        low, high = float(_ANGLES[i]), float(_ANGLES[i + 1])
+        while high - low > _SHARP:
+            middle = (low + high) / 2
+            if accepts(moments, float(np.tan(middle)), limit, kind) == inside[i]:
+                low = middle
+            else:
+                high = middle
+        ends.append(float(np.tan((low + high) / 2)))
+    return ends
+
+
+def _least_statistic(moments: Moments, u: float) -> float:
+    """Return the least statistic over several others, from two starts."""
     start = _least_variance(moments, u)
-    starts = [start, np.zeros_like(start)]
 
     def value(others: FloatArray) -> float:
         return moments.statistic(np.concatenate([[u], others]))
 
-    found = [minimize(value, at, method="BFGS", options={"gtol": 1e-7}).fun for at in starts]
+    found = [minimize(value, at, method="BFGS").fun for at in (start, np.zeros_like(start))]
     return float(min(found))
-
-
-def profile_ends(moments: Moments, limit: float, kind: str) -> list[float]:
-    """Return all u at which the profiled statistic is the limit."""
-    if kind == "iid":
-        return _schur_ends(moments, limit)
-
-    def excess(angle: float) -> float:
-        return profiled(moments, float(np.tan(angle)), kind) - limit
-
-    values = [excess(angle) for angle in _ANGLES]
-    crossings = np.flatnonzero(np.diff(np.sign(values)) != 0)
-    return [
-        float(np.tan(brentq(excess, _ANGLES[i], _ANGLES[i + 1], xtol=1e-12))) for i in crossings
-    ]
 
 
 def _pencil(moments: Moments, u: float) -> tuple[FloatArray, FloatArray]:
     """Return outer and inner products of `y - u D_1` and the other treatments."""
-    C = np.delete(np.eye(len(moments.outer)), 1, axis=1)
-    C[1, 0] = -u
-    return C.T @ moments.outer @ C, C.T @ moments.inner @ C
+    given = moments.given(u)
+    return given.outer, given.inner
 
 
 def _least_eigenvalue(moments: Moments, u: float) -> float:

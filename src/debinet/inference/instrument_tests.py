@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from debinet.data.options import number_array, share
+from debinet.data.schema import unknown_column
 from debinet.exceptions import InputError, NoInstrumentsError, OptionError
 from debinet.inference.anderson_rubin import Moments, moments_of
 from debinet.inference.ar_sets import confidence_set
@@ -136,16 +137,28 @@ class InstrumentTests:
         k = moments[0].k
         return AndersonRubinTest(statistic, k, float(stats.chi2.sf(statistic, k)))
 
-    def confidence_set(self, level: float = LEVEL) -> pd.Series:
+    def confidence_set(
+        self, level: float = LEVEL, treatments: Sequence[str] | None = None
+    ) -> pd.Series:
         """Return Anderson-Rubin sets by name: values that are not rejected, however weak.
 
         Sets may be unions of intervals, unbounded (the instruments are too weak to say more) or
         empty (the model does not fit: see `overidentification`). With several endogenous
         treatments they are projections, which are conservative.
+
+        Parameters
+        ----------
+        level : float
+        treatments : sequence of str, optional
+            Of these only; by default of all.
         """
         share("level", level, "Use level=0.95 for 95 % sets.")
-        sets = [self._set(j, level) for j in range(len(self.result.names))]
-        return pd.Series(sets, index=list(self.result.names), name="AR set", dtype=object)
+        wanted = list(self.result.names if treatments is None else treatments)
+        for name in wanted:
+            if name not in self.result.names:
+                raise unknown_column(name, self.result.names, "treatments of the result")
+        sets = [self._set(self.result.names.index(name), level) for name in wanted]
+        return pd.Series(sets, index=wanted, name="AR set", dtype=object)
 
     def jackknife_ar(self, coef: float = 0.0) -> AndersonRubinTest:
         """Test one coefficient with many instruments (Mikusheva and Sun 2022)."""
