@@ -15,12 +15,12 @@ from formulaic import Formula
 from formulaic.errors import DataMismatchWarning
 from narwhals.exceptions import DuplicateError
 
+from debinet.data.formula_parts import SYNTAX, cut_formula
 from debinet.data.schema import unknown_column
 from debinet.exceptions import DuplicateColumnError, FormulaError, MissingValueError
 
 # The learners fit the intercept, so the models have no column for it.
 INTERCEPT = "Intercept"
-SYNTAX = "'outcome ~ treatments | controls', such as 'wage ~ educ | age + C(region)'"
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,15 @@ class FormulaDesign:
     y : Series of length n
         The outcome.
     X : DataFrame of shape (n, p)
-        Columns of the treatments, then of the controls.
+        Columns of the treatments, of the controls, and of the instruments.
     treatments : tuple of str
         Names of the treatment columns.
     specs : tuple of formulaic ModelSpec
         For treatments and controls, with categories and transforms remembered.
     source : DataFrame
         The columns of the data that the formula uses.
+    endogenous, instruments : tuple of str
+        Names of their columns, if the formula has instruments.
     """
 
     y: pd.Series
@@ -46,6 +48,13 @@ class FormulaDesign:
     treatments: tuple[str, ...]
     specs: tuple[Any, Any]
     source: pd.DataFrame
+    endogenous: tuple[str, ...] = ()
+    instruments: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of treatments and controls, which predictions need."""
+        return tuple(name for name in self.X.columns if name not in self.instruments)
 
 
 def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaDesign:
@@ -60,12 +69,11 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
         Columns that serve another purpose, such as groups and weights.
     """
     frame = _as_frame(data)
-    outcome, treatments, controls = _parse(formula, [str(c) for c in frame.columns], apart)
-    _require_complete(frame, [outcome, treatments, controls])
+    sides = _parse(formula, [str(c) for c in frame.columns], apart)
+    _require_complete(frame, list(sides))
     try:
-        y, D, Z = (
-            side.get_model_matrix(frame, na_action="ignore", context={})
-            for side in (outcome, treatments, controls)
+        y, D, Z, *apart_from = (
+            side.get_model_matrix(frame, na_action="ignore", context={}) for side in sides
         )
     except Exception as error:
         raise _unreadable(formula, error) from error
@@ -73,12 +81,17 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
         raise FormulaError(
             "one outcome", f"{list(y.columns)}", "Put a single numeric variable left of '~'."
         )
+    X = _joined(D, Z)
+    endogenous, W = (_without_intercept(part) for part in apart_from or (D[[]], D[[]]))
+    _require_roles(formula, D, X, endogenous, W)
     return FormulaDesign(
         y=pd.DataFrame(y).iloc[:, 0],
-        X=_joined(D, Z),
+        X=pd.concat([X, W], axis=1),
         treatments=tuple(column for column in D.columns if column != INTERCEPT),
         specs=(D.model_spec, Z.model_spec),
-        source=frame[_used(frame, [outcome, treatments, controls])],
+        source=frame[_used(frame, list(sides))],
+        endogenous=tuple(endogenous.columns),
+        instruments=tuple(W.columns),
     )
 
 
@@ -111,11 +124,18 @@ def formula_columns(formula: str, data: Any, apart: Sequence[str] = ()) -> list[
     return _used(frame, list(_parse(formula, [str(c) for c in frame.columns], apart)))
 
 
-def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> tuple[Any, Any, Any]:
-    outcome, treatments, _ = _parts(formula, columns)
-    used = {name for side in (outcome, treatments) for name in _variables(side)}
+def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> tuple[Any, ...]:
+    """Return outcome, treatments and controls, and endogenous treatments and instruments if any."""
+    cut = cut_formula(formula)
+    outcome, treatments, _ = _parts(cut.main, columns)
+    texts = () if cut.instruments is None else (cut.endogenous, cut.instruments)
+    try:
+        extra = tuple(Formula(text) for text in texts)
+    except Exception as error:
+        raise _unreadable(formula, error) from error
+    used = {name for side in (outcome, treatments, *extra) for name in _variables(side)}
     free = [column for column in columns if column not in used and column not in apart]
-    return outcome, treatments, _parts(formula, free)[2]
+    return outcome, treatments, _parts(cut.main, free)[2], *extra
 
 
 def _parts(formula: str, available: list[str]) -> tuple[Any, Any, Any]:
@@ -185,10 +205,32 @@ def _names_in(expression: str) -> set[str]:
     return {quoted.get(name, name) for name in names}
 
 
-def _joined(D: Any, Z: Any) -> pd.DataFrame:
-    treatments, controls = (
-        pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore") for part in (D, Z)
+def _require_roles(
+    formula: str, D: Any, X: pd.DataFrame, endogenous: pd.DataFrame, W: pd.DataFrame
+) -> None:
+    """Require endogenous columns that are treatments, and instruments that are nothing else."""
+    both = [name for name in W.columns if name in X.columns]
+    other = [name for name in endogenous.columns if name not in D.columns]
+    if not both and not other:
+        return
+    treatments = [name for name in D.columns if name != INTERCEPT]
+    controls = [name for name in X.columns if name not in treatments]
+    raise FormulaError(
+        "instruments that are neither treatments nor controls"
+        if both
+        else "endogenous variables that are written as among the treatments",
+        f"{(both or other)[0]!r} in {formula!r}, read as treatments {treatments}, controls "
+        f"{controls}, endogenous {list(endogenous.columns)} and instruments {list(W.columns)}",
+        "Name every variable in one of these parts; endogenous ones may be among the treatments.",
     )
+
+
+def _without_intercept(part: Any) -> pd.DataFrame:
+    return pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore")
+
+
+def _joined(D: Any, Z: Any) -> pd.DataFrame:
+    treatments, controls = (_without_intercept(part) for part in (D, Z))
     # A treatment that is also among the controls, as `.` says, is a treatment.
     others = controls.drop(columns=treatments.columns, errors="ignore")
     return pd.concat([treatments, others], axis=1)

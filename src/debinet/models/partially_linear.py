@@ -75,6 +75,7 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         which is more precise when D explains much of y. `"dml1"` and `"dml2"` are
         double machine learning as published; `"iv-type"`, from the same paper, takes the residuals
         of D as instruments for D and learns `g(Z) = E(y - D coef | Z)` at the estimate of `"dml2"`.
+        With `instruments` it is one of `"2sls"`, `"liml"` and `"fuller"`.
     instruments : str, int or sequence of them, optional
         Columns of X that move endogenous treatments, and the outcome only through these. Their
         means given Z are learned with the others, and the coefficients are estimated on held-out
