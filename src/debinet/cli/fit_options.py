@@ -12,7 +12,7 @@ import click
 LEARNERS = ("wide", "net", "spline", "forest", "boosting", "lasso", "linear", "mean")
 
 # Those of `debinet.inference.k_class`.
-IV_METHODS = ("2sls", "liml", "fuller")
+IV_METHODS = ("2sls", "liml", "fuller", "jive")
 
 
 @dataclass(frozen=True)

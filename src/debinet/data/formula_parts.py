@@ -35,9 +35,10 @@ class FormulaParts:
 
 def cut_formula(formula: str) -> FormulaParts:
     """Cut a formula into its parts; errors say how each of them was read."""
-    if not isinstance(formula, str) or len(split_outside(formula, "~")) < 3:
+    bars = split_outside(formula, "|") if isinstance(formula, str) else []
+    if len(bars) < 2 or len(split_outside(formula, "~")) < 3:
         return FormulaParts(formula)  # whatever is wrong with it, formulaic will say
-    first, *middle, last = [part.strip() for part in split_outside(formula, "|")]
+    first, *middle, last = (part.strip() for part in bars)
     head, tail = split_outside(first, "~"), split_outside(last, "~")
     misplaced = [part for part in middle if len(split_outside(part, "~")) > 1]
     if misplaced or len(head) != 2 or len(tail) != 2:

@@ -39,6 +39,9 @@ class InstrumentedRegression:
     kappa : float
         Of the k-class; 1 for two-stage least squares.
     weights : FloatArray of shape (n,), optional
+    left_out : FloatArray of shape (n, endogenous), optional
+        Of jackknife instruments: what the other rows' first stage says of the endogenous
+        treatments, which then takes the place of `R_W` in the estimate.
     """
 
     R_y: FloatArray
@@ -48,6 +51,7 @@ class InstrumentedRegression:
     coef: FloatArray
     kappa: float = 1.0
     weights: FloatArray | None = None
+    left_out: FloatArray | None = None
 
     # What linear estimates have, and these have not.
     noise_df = None
@@ -55,12 +59,20 @@ class InstrumentedRegression:
 
     def __post_init__(self) -> None:
         freeze_arrays(
-            self, R_y="n", R_D="n q", R_W="n k", endogenous="q", coef="q", weights="n"
-        )  # fmt: skip
+            self,
+            R_y="n",
+            R_D="n q",
+            R_W="n k",
+            endogenous="q",
+            coef="q",
+            weights="n",
+            left_out="n e",
+        )
         k, needed = self.R_W.shape[1], int(self.endogenous.sum())
         require(self.endogenous.dtype == np.bool_ and 0 < needed <= k, "instruments")
         require(self.R_y.size > self.coef.size + k, "number of rows")
         require(self.weights is None or bool(self.weights.min() >= 0), "negative weight")
+        require(self.left_out is None or self.left_out.shape[1] == needed, "left_out")
         require(0 < self.kappa < np.inf, "kappa")
 
     @cached_property
@@ -80,8 +92,9 @@ class InstrumentedRegression:
 
     @property
     def instruments(self) -> FloatArray:
-        """Exogenous treatments and excluded instruments, (n, q - endogenous + k)."""
-        return np.hstack([self.R_D[:, ~self.endogenous], self.R_W])
+        """Exogenous treatments and what the estimate takes as instruments for the others."""
+        excluded = self.R_W if self.left_out is None else self.left_out
+        return np.hstack([self.R_D[:, ~self.endogenous], excluded])
 
     @cached_property
     def fitted(self) -> FloatArray:

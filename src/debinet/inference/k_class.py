@@ -10,7 +10,7 @@ from scipy import linalg
 from debinet.exceptions import CollinearError, OptionError
 from debinet.protocols import BoolArray, FloatArray
 
-IV_METHODS = ("2sls", "liml", "fuller")
+IV_METHODS = ("2sls", "liml", "fuller", "jive")
 # Treatments whose canonical correlations with the instruments are smaller are not identified.
 _LEAST_CORRELATION = 1e-8
 # Fuller's constant: the estimate is then nearly unbiased.
@@ -54,13 +54,14 @@ def k_class(
     W : FloatArray of shape (n, k)
         Residuals of the excluded instruments.
     endogenous : BoolArray of shape (q,)
-    method : {"2sls", "liml", "fuller"}
+    method : {"2sls", "liml", "fuller", "jive"}
+        The last has fitted instruments, as many as treatments, and is otherwise the first.
     """
     exogenous = D[:, ~endogenous]
     A = np.hstack([exogenous, W])
     _require_identified(D[:, endogenous], exogenous, W)
     kappa = 1.0
-    if method != "2sls":
+    if method in {"liml", "fuller"}:
         kappa = liml_kappa(y, D[:, endogenous], exogenous, W)
     if method == "fuller":
         kappa -= _FULLER / (len(y) - A.shape[1])
@@ -106,7 +107,7 @@ def require_iv_method(method: str) -> str:
     if method in IV_METHODS:
         return method
     raise OptionError(
-        "method='2sls', 'liml', 'fuller' or 'auto' with instruments",
+        "method='2sls', 'liml', 'fuller', 'jive' or 'auto' with instruments",
         f"method={method!r}",
         "Use method='auto', or leave instruments out.",
     )

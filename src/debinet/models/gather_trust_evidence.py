@@ -169,6 +169,8 @@ def _estimate_with_instruments(
 ) -> tuple[FloatArray | None, FloatArray | None]:
     """Return the same by the method of the result, if the other residuals identify anything."""
     method = "2sls" if own.kappa == 1 else "liml"
+    if own.left_out is not None:
+        method = "jive"
     try:
         fit = regress_with_instruments(residuals, instruments, method, weights)
     except (CollinearError, np.linalg.LinAlgError):

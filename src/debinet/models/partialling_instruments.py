@@ -8,6 +8,7 @@ from debinet.data.dataset import Dataset
 from debinet.data.instruments import Instruments
 from debinet.inference.instrumented import InstrumentedRegression
 from debinet.inference.k_class import k_class
+from debinet.inference.left_out_instruments import left_out_fit
 from debinet.learners.crossfitting import CrossFitter
 from debinet.models.estimation import ConditionalMeans
 from debinet.models.partialling import Repetition, require_identified
@@ -39,6 +40,13 @@ def regress_with_instruments(
     R_y, R_D, R_W = R[:, 0], R[:, 1 : 1 + q], R[:, 1 + q :]
     w = np.ones(len(R)) if weights is None else weights
     used = w > 0
-    rows = np.sqrt(w[used])[:, None] * R[used]
-    found = k_class(rows[:, 0], rows[:, 1 : 1 + q], rows[:, 1 + q :], endogenous, method)
-    return InstrumentedRegression(R_y, R_D, R_W, endogenous, found.coef, found.kappa, weights)
+    left_out = None
+    if method == "jive":
+        left_out = np.zeros((len(R), int(endogenous.sum())))
+        left_out[used] = left_out_fit(R_D[used], R_W[used], endogenous, w[used])
+    root = np.sqrt(w[used])[:, None]
+    D, W = root * R_D[used], root * (R_W if left_out is None else left_out)[used]
+    found = k_class(root[:, 0] * R_y[used], D, W, endogenous, method)
+    return InstrumentedRegression(
+        R_y, R_D, R_W, endogenous, found.coef, found.kappa, weights, left_out
+    )

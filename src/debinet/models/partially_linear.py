@@ -75,11 +75,13 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         which is more precise when D explains much of y. `"dml1"` and `"dml2"` are
         double machine learning as published; `"iv-type"`, from the same paper, takes the residuals
         of D as instruments for D and learns `g(Z) = E(y - D coef | Z)` at the estimate of `"dml2"`.
-        With `instruments` it is one of `"2sls"`, `"liml"` and `"fuller"`.
+        With `instruments` it is one of `"2sls"`, `"liml"`, `"fuller"` and `"jive"`.
     instruments : str, int or sequence of them, optional
         Columns of X that move endogenous treatments, and the outcome only through these. Their
         means given Z are learned with the others, and the coefficients are estimated on held-out
-        residuals. `method` is then `"2sls"` (which is what `"auto"` means), `"liml"` or `"fuller"`.
+        residuals. `method` is then `"2sls"` (which is what `"auto"` means), `"liml"`, `"fuller"`,
+        or `"jive"`, for many instruments: what all of them say about a treatment in the other rows
+        becomes its one instrument.
         `result_.iv` has tests of their strength and sets that do not rely on it.
     endogenous : str, int or sequence of them, optional
         The treatments that have instruments, by name or by position in `treatments`; by default

@@ -8,8 +8,10 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 
 from debinet.data.schema import find_columns, unknown_column
+from debinet.data.tables import require_distinct_names
 from debinet.exceptions import OptionError
 from debinet.inference.provenance import Clustered
 from debinet.inference.result import Inference
@@ -130,13 +132,13 @@ def pick_used(X: Any, used: Sequence[Any] | None) -> Any:
 
     Of an array, whose columns have no names, `used` is a flag for each of its columns.
     """
-    if used is not None and isinstance(X, np.ndarray):
-        flags = np.array(used)
-        whole = flags.dtype == np.bool_ and X.ndim == 2 and X.shape[1] == flags.size
-        return X[:, flags] if whole else X
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if used is None or not isinstance(frame, nw.DataFrame):
+    if used is None:
         return X
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        array, flags = np.asarray(X), np.array(used)
+        whole = flags.dtype == np.bool_ and array.ndim == 2 and array.shape[1] == flags.size
+        return array[:, flags] if whole else X
     labels = list(frame.columns)
     # By position: labels may be numbers.
     positions = [labels.index(label) for label in used if label in labels]
@@ -152,8 +154,15 @@ def name_clusters(result: Inference, column: str | None) -> Inference:
     return replace(result, provenance=replace(result.provenance, clusters=named))
 
 
+def _frame(X: Any) -> Any:
+    """Return X for narwhals, if it is a data frame."""
+    if isinstance(X, pd.DataFrame):
+        require_distinct_names([str(label) for label in X.columns])
+    return nw.from_native(X, eager_only=True, pass_through=True)
+
+
 def _labels(X: Any) -> list[Any]:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = _frame(X)
     if isinstance(frame, nw.DataFrame):
         return list(frame.columns)
     raise OptionError(
@@ -176,7 +185,7 @@ def label_list(controls: Any) -> list[Any]:
 
 def _without(X: Any, instruments: Any) -> tuple[Any, ...]:
     """Return what `pick_used` needs to leave out the instruments."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = _frame(X)
     if isinstance(frame, nw.DataFrame):
         labels = list(frame.columns)
         apart = _treatment_labels(instruments, labels, "instruments")
