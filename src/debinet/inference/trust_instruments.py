@@ -62,7 +62,7 @@ def identified_set(
     bounds = result.confint(_LEVEL)
     found = []
     for treatment in treatments:
-        one, (low, high) = sets[treatment], bounds.loc[treatment]
+        one, (low, high) = sets[treatment], bounds.loc[treatment].to_numpy()
         finding = f"{treatment} {one}, interval [{low:.4g}, {high:.4g}]"
         if one.kind == "empty":
             advice = "no value fits all instruments: at least one of them is not valid"

@@ -16,7 +16,6 @@ from debinet._random import RandomState, root_seed
 from debinet.data.dataset import Dataset
 from debinet.data.options import switch
 from debinet.data.same_columns import read_same_columns
-from debinet.exceptions import OptionError
 from debinet.inference.result import Inference
 from debinet.learners.progress import Progress
 from debinet.models.estimate import estimate
@@ -256,26 +255,9 @@ class PartiallyLinear(ResultMixin, RegressorMixin, BaseEstimator):  # type: igno
         Without a client, `n_jobs` threads work on batches at the same time, each with one thread
         of BLAS: use `n_jobs=-1` for all cores. Results are the same to the last bit.
         """
-        from debinet.models.streamed import StreamedTable
+        from debinet.models.streamed import StreamedTable, require_streamable
 
-        if self.ref is not None:
-            raise OptionError(
-                "treatments of numbers, for streamed data",
-                f"ref={self.ref!r}",
-                "Code the categories as 0/1 columns, or use fit.",
-            )
-        if self.instruments is not None:
-            raise OptionError(
-                "no instruments, for streamed data",
-                f"instruments={self.instruments!r}",
-                "Fit in memory, on a sample of the rows if need be.",
-            )
-        if checkpoint is not None and self.random_state is None:
-            raise OptionError(
-                "random_state=0 or another number, so that a checkpoint can be resumed",
-                "random_state=None, which is another seed in every call",
-                "Set random_state, or leave checkpoint out.",
-            )
+        require_streamable(self, checkpoint)
         table = StreamedTable(
             data,
             self.treatments,
