@@ -64,8 +64,12 @@ def fit(frame, treatments="d", instruments=("w1", "w2"), learner=None, crossfit=
 # doors
 
 
-def test_the_default_learner_holds_everything_out_at_once(frame):
-    result = fit(frame, learner="wide", crossfit="auto").result_
+def test_the_default_learner_holds_everything_out_at_once(frame, tmp_path):
+    model = fit(frame, learner="wide", crossfit="auto")
+    result = model.result_
+    assert "weak instruments" in str(model.trust())
+    model.report(tmp_path / "page.html")
+    assert list(model.relevance_.index) == CONTROLS
     assert result.provenance.method == "2sls"
     assert result.provenance.cross_fitting.kind == "leave-one-out"
     assert result.vcov_type == "HC1"

@@ -35,6 +35,7 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
     mean = np.average(targets, axis=0, weights=weights)
     all_other = _unseen(data, learner, seed) if folds.in_sample else _seen(data, part, folds)
     other = None if all_other is None else all_other[:, : 1 + q]
+    stopping = part.diagnostics.stopping
     regression = part.regression.all_rows("the trust report")
     ours = np.average(own**2, axis=0, weights=weights)
     theirs = None if other is None else _mean_squares(own, other, weights)
@@ -56,7 +57,7 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
         leftover=leftover,
         leftover_treatments=np.stack(of_treatments),
         leftover_names=function_names(data.schema.control_names),
-        stopping=part.diagnostics.stopping,
+        stopping=None if stopping is None else stopping.first(1 + q),
         relevance=_relevance(part.diagnostics.relevance),
         relevance_names=data.schema.control_names,
         path=part.path,
