@@ -297,12 +297,40 @@ def test_jackknife_ar_is_its_formula(frame):
         assert (result.iv.jackknife_ar(value).pvalue >= 0.1) == (value in found)
 
 
+def test_the_jackknifed_test_is_not_for_clusters(frame):
+    result = fit(frame).result_.with_vcov("cluster", frame["firm"])
+    for call in (result.iv.jackknife_ar, result.iv.jackknife_set):
+        with pytest.raises(CovarianceError, match="independent rows"):
+            call()
+
+
+def test_too_few_clusters_for_the_instruments(frame):
+    """Two clusters cannot give the moments of three instruments a covariance."""
+    result = fit(frame, instruments=("w1", "w2", "w3")).result_
+    few = result.with_vcov("cluster", np.arange(120) % 2)
+    with pytest.raises(CovarianceError, match="too few clusters"):
+        few.iv.confidence_set()
+    assert "too few clusters" in few.summary()
+    assert np.isnan(few.iv.first_stage().loc["d", "F"])
+    both = fit(frame, ["d", "x"], ("w1", "w2", "w3")).result_
+    checks = both.with_vcov("cluster", np.arange(120) % 2).trust().to_frame()
+    assert checks.loc["weak instruments", "verdict"] == "not known"
+    assert few.trust().to_frame().loc["Anderson-Rubin sets", "verdict"] == "not known"
+
+
 def test_tf_is_for_one_instrument(frame):
     one = fit(frame, instruments=("w3",)).result_.iv.tf().loc["d"]
     assert one["critical"] > 1.96
     np.testing.assert_allclose((one["lower"] + one["upper"]) / 2, one["coef"])
     with pytest.raises(OptionError, match="one instrument"):
         fit(frame).result_.iv.tf()
+
+
+def test_sets_of_some_treatments(frame):
+    iv = fit(frame, ["d", "x"]).result_.iv
+    assert list(iv.confidence_set(treatments=["x"]).index) == ["x"]
+    with pytest.raises(UnknownColumnError, match="They are d, x"):
+        iv.confidence_set(treatments=["z1"])
 
 
 def test_values_of_a_joint_test(frame):

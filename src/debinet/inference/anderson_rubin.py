@@ -54,7 +54,10 @@ class Moments:
 
     def statistic(self, b: FloatArray) -> float:
         """Return `AR(b)` for coefficients (q,)."""
-        v = np.concatenate([[1.0], -b])
+        return self.wald(np.concatenate([[1.0], -b]))
+
+    def wald(self, v: FloatArray) -> float:
+        """Return `m' Omega^-1 m` at `v` (1 + q,)."""
         m = self.G @ v
         try:
             half = np.linalg.solve(np.linalg.cholesky(self.omega(v)), m)

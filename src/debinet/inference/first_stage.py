@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from debinet.exceptions import CovarianceError
 from debinet.inference.anderson_rubin import Moments
 from debinet.protocols import FloatArray
 
@@ -26,7 +27,7 @@ class FirstStage:
     F : float
         F statistic of the excluded instruments under the covariance of the result. With several
         endogenous treatments the conditional one of Sanderson and Windmeijer (2016): of what the
-        others do not explain.
+        others do not explain. NaN with too few clusters for the number of instruments.
     pvalue : float
     effective_f : float
         Of Montiel Olea and Pflueger (2013); NaN with several endogenous treatments.
@@ -51,7 +52,10 @@ def first_stage(moments: Moments) -> FirstStage:
     if q > 1:
         v[2:] = -np.linalg.lstsq(G[:, 2:], G[:, 1], rcond=None)[0]
     m, omega, df = G @ v, moments.omega(v), k - q + 1
-    F = float(m @ np.linalg.solve(omega, m)) / df
+    try:
+        F = moments.wald(v) / df
+    except CovarianceError:
+        F = np.nan
     inside, left = moments.outer[1, 1], moments.inner[1, 1]
     alone = q == 1
     return FirstStage(

@@ -12,8 +12,13 @@ import pandas as pd
 from scipy import stats
 
 from debinet.data.options import number_array, share
-from debinet.data.schema import unknown_column
-from debinet.exceptions import InputError, NoInstrumentsError, OptionError
+from debinet.exceptions import (
+    CovarianceError,
+    InputError,
+    NoInstrumentsError,
+    OptionError,
+    UnknownColumnError,
+)
 from debinet.inference.anderson_rubin import Moments, moments_of
 from debinet.inference.ar_sets import confidence_set
 from debinet.inference.first_stage import FirstStage, first_stage
@@ -156,12 +161,20 @@ class InstrumentTests:
         wanted = list(self.result.names if treatments is None else treatments)
         for name in wanted:
             if name not in self.result.names:
-                raise unknown_column(name, self.result.names, "treatments of the result")
+                raise UnknownColumnError(
+                    "treatments of the result",
+                    repr(name),
+                    f"They are {', '.join(self.result.names)}.",
+                )
         sets = [self._set(self.result.names.index(name), level) for name in wanted]
         return pd.Series(sets, index=wanted, name="AR set", dtype=object)
 
     def jackknife_ar(self, coef: float = 0.0) -> AndersonRubinTest:
-        """Test one coefficient with many instruments (Mikusheva and Sun 2022)."""
+        """Test one coefficient with many instruments (Mikusheva and Sun 2022).
+
+        Errors may have any variances, but rows are taken as independent.
+        """
+        self._require_independent_rows()
         found = [jackknife_moments(fit).statistic(float(coef)) for fit in self._fits]
         statistic = float(np.median(found))
         return AndersonRubinTest(statistic, 0, float(stats.norm.sf(statistic)))
@@ -169,6 +182,7 @@ class InstrumentTests:
     def jackknife_set(self, level: float = LEVEL) -> IntervalUnion:
         """Return the values that the jackknifed test does not reject."""
         share("level", level, "Use level=0.95 for 95 % sets.")
+        self._require_independent_rows()
         return jackknife_set([jackknife_moments(fit) for fit in self._fits], level)
 
     def plot(self, level: float = LEVEL, *, ax: Axes | None = None) -> Axes:
@@ -179,6 +193,14 @@ class InstrumentTests:
         sets = {name: found[name].intervals for name in self.result.names}
         label = f"effect on {self.result.outcome}, {100 * level:g} %"
         return weak_forest(self.result.to_frame(level), sets, ax=ax, label=label)
+
+    def _require_independent_rows(self) -> None:
+        if self.result.vcov_type == "cluster":
+            raise CovarianceError(
+                "independent rows for the jackknifed Anderson-Rubin test",
+                "clusters",
+                "Use confidence_set(), or with_vcov('HC1') if rows are independent.",
+            )
 
     def _moments(self, wanted: int | None = None) -> list[Moments]:
         kind, groups = self.result.vcov_type, self.result.groups

@@ -33,6 +33,8 @@ def strength(
         return None
     name = "weak instruments"
     frame = result.iv.first_stage()
+    if frame["F"].isna().any():
+        return unknown(name, "there are too few clusters for so many instruments")
     if len(frame) == 1:
         stage = frame.iloc[0]
         F, critical, kind = stage["effective F"], stage["critical"], "effective F"
