@@ -22,7 +22,7 @@ from debinet.cli.main import cli
 from debinet.exceptions import DebiNetError
 
 DOCS = Path(__file__).parents[2] / "docs"
-NEEDS_DATA = {"doses.md", "sensitivity.md", "tutorial-401k.md"}
+NEEDS_DATA = {"doses.md", "instruments.md", "sensitivity.md", "tutorial-401k.md"}
 RUN = {"python", "sh"}
 NEEDS_TORCH = {"networks.md", "trust.md"}
 
