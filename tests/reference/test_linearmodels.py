@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from sklearn.linear_model import LinearRegression, RidgeCV
+from statsmodels.sandbox.regression.gmm import IV2SLS
 
 import debinet as dn
 from debinet.inference.first_stage import critical_effective_F
@@ -170,6 +171,28 @@ def test_projections_are_where_any_value_of_the_other_treatment_is_accepted():
     ):
         least = min(iv.anderson_rubin([b, other]).statistic for other in others)
         assert (least <= limit) == expected
+
+
+@pytest.mark.parametrize("crossfit", ["auto", 5])
+def test_without_controls_the_intercept_is_counted(crossfit):
+    """Means of all rows: two-stage least squares with an intercept, by statsmodels."""
+    X = DATA[["d1", "w1", "w2"]]
+    model = dn.PartiallyLinear(
+        "d1", "mean", instruments=["w1", "w2"], crossfit=crossfit, random_state=0
+    )
+    result = model.fit(X, DATA.y).result_.with_vcov("iid")
+    W = sm.add_constant(X[["w1", "w2"]])
+    peer = IV2SLS(DATA.y, sm.add_constant(X["d1"]), W).fit()
+    np.testing.assert_allclose(result.estimate, peer.params["d1"], rtol=RTOL)
+    np.testing.assert_allclose(result.se, peer.bse["d1"], rtol=RTOL)
+    assert result.df == peer.df_resid
+    F = result.iv.first_stage().loc["d1", "F"]
+    np.testing.assert_allclose(F, sm.OLS(X["d1"], W).fit().fvalue, rtol=RTOL)
+    liml, fuller = (
+        model.set_params(method=method).fit(X, DATA.y).result_.regressions[0].kappa
+        for method in ("liml", "fuller")
+    )
+    assert liml - fuller == pytest.approx(1 / (N - 3))
 
 
 # By the root of F, from 2 in steps of 0.1, as the R package ivDiag has them.

@@ -46,7 +46,15 @@ def frame():
     return pd.DataFrame(columns).assign(coast=coast, firm=np.arange(n) // 6)
 
 
-def fit(frame, treatments="d", instruments=("w1", "w2"), learner=None, crossfit=None, **options):
+def fit(
+    frame,
+    treatments="d",
+    instruments=("w1", "w2"),
+    learner=None,
+    crossfit=None,
+    columns=None,
+    **options,
+):
     model = dn.PartiallyLinear(
         treatments,
         LinearRegression() if learner is None else learner,
@@ -55,7 +63,7 @@ def fit(frame, treatments="d", instruments=("w1", "w2"), learner=None, crossfit=
         random_state=0,
         **options,
     )
-    names = [treatments] if isinstance(treatments, str) else list(treatments)
+    names = columns or ([treatments] if isinstance(treatments, str) else list(treatments))
     columns = [*names, *([instruments] if isinstance(instruments, str) else instruments), *CONTROLS]
     present = [name for name in dict.fromkeys(columns) if name in frame]
     return model.fit(frame[present], frame["y"])
@@ -209,9 +217,19 @@ def test_instruments_that_say_nothing(frame):
         fit(data, instruments=("w1", "w2", "v"))
 
 
+def test_instruments_that_are_almost_sums_of_each_other(frame):
+    data = frame.assign(v=frame["w1"] + frame["w2"] + 1e-7 * frame["w3"])
+    with pytest.raises(CollinearError, match="instruments that differ by more than rounding"):
+        fit(data, instruments=("w1", "w2", "v"))
+
+
 def test_what_is_not_defined_with_instruments(frame):
-    result = fit(frame).result_
+    model = fit(frame, crossfit=5)
+    result, X = model.result_, frame[["d", *CONTROLS]]
     for call in (
+        lambda: model.predict(X, interval=0.9),
+        lambda: model.benchmark(["z1"], X, frame["y"]),
+        result.sensitivity,
         result.huber,
         result.correct_measurement_error,
         lambda: result.confint(honest=True),
@@ -223,6 +241,23 @@ def test_what_is_not_defined_with_instruments(frame):
             result.with_vcov(kind)
     with pytest.raises(CovarianceError, match="groups"):
         result.with_vcov("cluster")
+
+
+def test_doses_among_the_treatments(frame, tmp_path):
+    exogenous = fit(frame, [dn.Dose("x", df=2), "d"], endogenous="d", columns=["x", "d"])
+    assert exogenous.result_.names == ("x", "x[2]", "d")
+    assert exogenous.result_.provenance.instrumented.endogenous == ("d",)
+    assert "no effect" in exogenous.result_.dose("x").summary()
+    formula = plm("y ~ dose(x, df=2) | z1 + z2 | d ~ w1 + w2", frame)
+    np.testing.assert_allclose(formula.coef_, exogenous.coef_)
+    curved = plm("y ~ x | z1 + z2 | dose(d, df=2) ~ w1 + w2 + I(w1**2)", frame)
+    assert curved.result_.provenance.instrumented.endogenous == ("d", "d[2]")
+    for model in (exogenous, formula, curved):
+        model.save(tmp_path / "model.npz")
+        loaded = dn.load(tmp_path / "model.npz")
+        np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))
+    with pytest.raises(OptionError, match="at least as many instruments"):
+        plm("y ~ x | z1 + z2 | dose(d, df=4) ~ w1 + w2", frame)
 
 
 # results
@@ -438,11 +473,20 @@ def test_transformed_instruments(frame):
         ("y ~ d | z1 | d ~ d", r"instruments \['d'\]"),
         ("y ~ d | z1 | d ~ .", "'.' in"),
         ("y ~ d | z1 | d ~ w1 ~ w2", "one '~' in the first part"),
+        ("y ~ x | z1 + d | d ~ w1", "'d' on both"),
+        ("y ~ x | z1 | d ~ w1**2", "powers of sums"),
+        ("y ~ x | z1 | d ~ lgo(w1)", "'lgo'"),
+        ("y ~ x | z1 | d ~ dose(w1)", "not in the instruments"),
     ],
 )
 def test_an_ambiguous_formula_is_an_error_that_shows_its_reading(formula, text, frame):
     with pytest.raises(FormulaError, match=text):
         plm(formula, frame)
+
+
+def test_an_instrument_that_is_no_column(frame):
+    with pytest.raises(UnknownColumnError, match="Did you mean 'w1'"):
+        plm("y ~ d | z1 | d ~ w11", frame)
 
 
 def test_instruments_in_the_formula_and_as_an_option(frame):

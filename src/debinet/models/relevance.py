@@ -25,7 +25,7 @@ class ShowsRelevance:
     def relevance_(self) -> pd.Series | pd.DataFrame:
         """Weights that the learner gives the controls, by name; see `WideNet`.
 
-        With `relevance="per-output"` a frame: a column for y, and for every treatment and instrument.
+        With `relevance="per-output"` a frame: a column for y, every treatment and every instrument.
         """
         check_is_fitted(self, "result_")
         learner = self._fitted.means[0].joint.fits[0].models[0]
