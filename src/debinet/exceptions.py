@@ -116,6 +116,10 @@ class SplitsError(DebiNetError, AttributeError):
     """Something was asked of several splits of the rows that only one split has."""
 
 
+class NoInstrumentsError(DebiNetError, AttributeError):
+    """Something about instruments was asked of a result that has none."""
+
+
 class FormulaError(InputError):
     """A formula cannot be read."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -75,6 +75,10 @@ class StoppingCurve:
     x: FloatArray
     value: FloatArray
     chosen: FloatArray
+
+    def first(self, m: int) -> StoppingCurve:
+        """Return the curves of the first m outputs."""
+        return replace(self, x=self.x[:, :m], value=self.value[:, :m], chosen=self.chosen[:m])
 
 
 @dataclass(frozen=True)

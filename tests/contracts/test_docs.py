@@ -23,7 +23,8 @@ from debinet.exceptions import DebiNetError
 
 DOCS = Path(__file__).parents[2] / "docs"
 NEEDS_DATA = {
-    *("average-effects.md", "doses.md", "effects.md", "sensitivity.md", "tutorial-401k.md"),
+    *("average-effects.md", "doses.md", "effects.md", "instruments.md", "sensitivity.md"),
+    "tutorial-401k.md",
 }
 RUN = {"python", "sh"}
 NEEDS_TORCH = {"networks.md", "trust.md"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from debinet.cli.fit_options import LEARNERS, FitOptions, read_references, read_vcov
+from debinet.cli.fit_options import IV_METHODS, LEARNERS, FitOptions, read_references, read_vcov
 from debinet.cli.reading import FORMAT, format_options
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ def _require_file(context: click.Context, parameter: click.Parameter, value: Pat
 )
 @click.option("--ref", metavar="COLUMN=LEVEL", multiple=True, help="Reference of a category.")
 @click.option("--formula", help='"y ~ d1 + d2 | z1 + C(z2)" in place of these three.')
+@click.option("--instruments", metavar="COLUMNS", help="Instruments for the treatments.")
+@click.option("--endogenous", metavar="COLUMNS", help="Treatments they are for.  [default: all]")
+@click.option("--iv-method", type=click.Choice(IV_METHODS), help="With instruments.  [2sls]")
 @click.option("--select", type=click.Choice(_SELECTORS), help="Find the treatments.")
 @click.option("--learner", type=click.Choice(LEARNERS), default="wide", show_default=True)
 @click.option("--compare", metavar="NAMES", help="Fit several learners or methods: forest,lasso.")
@@ -102,6 +105,7 @@ def fit_command(
       debinet fit wages.csv --outcome lwage --treatments training --ref training=none
       debinet fit wages.csv --outcome lwage --select lasso --table wages.tex
       debinet fit wages.csv --formula "lwage ~ educ | exper + log(tenure + 1)" --vcov cluster:firm
+      debinet fit card.csv --formula "lwage ~ educ | exper + black | educ ~ nearc4 + nearc2"
       debinet fit wages.parquet --stream --outcome lwage --treatments educ --exclude person
     """  # noqa: D301 - click's marker against rewrapping
     from debinet.cli.fitting import FileFit, fit_file

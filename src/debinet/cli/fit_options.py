@@ -11,6 +11,9 @@ import click
 # Those of `debinet.learners.named`, which --help need not wait for.
 LEARNERS = ("wide", "net", "spline", "forest", "boosting", "lasso", "linear", "mean")
 
+# Those of `debinet.inference.k_class`.
+IV_METHODS = ("2sls", "liml", "fuller", "jive")
+
 
 @dataclass(frozen=True)
 class FitOptions:
@@ -45,6 +48,9 @@ class FitOptions:
     progress: bool
     compare: str | None = None
     level: float = 0.95
+    instruments: str | None = None
+    endogenous: str | None = None
+    iv_method: str | None = None
 
 
 def read_vcov(text: str | None) -> tuple[str | None, list[str]]:

@@ -47,7 +47,15 @@ def _require_roles(asked: FitOptions) -> None:
             raise click.UsageError(
                 "--formula replaces --outcome, --treatments, --controls, --select."
             )
+        if asked.instruments or asked.endogenous:
+            raise click.UsageError("--formula names instruments, too: '... | educ ~ nearc4'.")
         return
+    if asked.instruments is None and (asked.endogenous or asked.iv_method):
+        name = "endogenous" if asked.endogenous else "iv-method"
+        raise click.UsageError(f"--{name} requires --instruments.")
+    if asked.instruments is not None and (asked.select or asked.compare):
+        name = "select" if asked.select else "compare"
+        raise click.UsageError(f"--instruments cannot be used with --{name}.")
     if asked.outcome is None:
         raise click.UsageError("Give --outcome and --treatments or --select, or give --formula.")
     if (asked.treatments is None) == (asked.select is None):
@@ -80,6 +88,7 @@ def _fit_formula(frame: pd.DataFrame, asked: FitOptions) -> FileFit:
         groups=asked.groups or None,
         sample_weight=asked.weights,
         crossfit=read_crossfit(asked.crossfit),
+        method=asked.iv_method or "auto",
         random_state=asked.seed,
         verbose=asked.progress,
     )
@@ -89,17 +98,20 @@ def _fit_formula(frame: pd.DataFrame, asked: FitOptions) -> FileFit:
 def _fit_columns(frame: pd.DataFrame, asked: FitOptions) -> FileFit:
     assert asked.outcome is not None
     treatments, controls = split_names(asked.treatments), split_names(asked.controls)
+    instruments = split_names(asked.instruments)
     excluded = split_names(asked.exclude)
     apart = [asked.outcome, *asked.groups, *_given(asked.weights)]
-    require_columns(frame, [*apart, *treatments, *controls, *excluded])
-    require_unused(excluded, [asked.outcome, *treatments, *_given(asked.weights)])
+    require_columns(frame, [*apart, *treatments, *instruments, *controls, *excluded])
+    require_unused(excluded, [asked.outcome, *treatments, *instruments, *_given(asked.weights)])
     if not controls:
-        controls = [c for c in frame.columns if c not in {*apart, *treatments, *excluded}]
-    used = list(dict.fromkeys([*apart, *treatments, *controls]))
+        others = {*apart, *treatments, *instruments, *excluded}
+        controls = [c for c in frame.columns if c not in others]
+    treated = [*treatments, *instruments]
+    used = list(dict.fromkeys([*apart, *treated, *controls]))
     frame, left_out = without_missing(frame[used], asked.drop_missing)
     model = _model(asked, treatments)
     model.fit(
-        frame[[*treatments, *(c for c in controls if c not in treatments)]],
+        frame[[*treated, *(c for c in controls if c not in treated)]],
         frame[asked.outcome],
         groups=frame[asked.groups] if asked.groups else None,
         sample_weight=None if asked.weights is None else frame[asked.weights],
@@ -129,6 +141,10 @@ def _model(asked: FitOptions, treatments: list[str]) -> Any:
     if asked.select is None:
         from debinet.models.partially_linear import PartiallyLinear
 
+        if asked.instruments is not None:
+            options["instruments"] = split_names(asked.instruments)
+            options["endogenous"] = split_names(asked.endogenous) or None
+            options["method"] = asked.iv_method or "auto"
         return PartiallyLinear(treatments, ref=asked.references or None, **options)
     from debinet.models.debinet import DebiNet
 

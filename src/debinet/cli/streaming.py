@@ -81,10 +81,11 @@ def _require_possible(path: Path, asked: FitOptions, kind: str | None) -> None:
     """Require supported options, before the data are read for hours."""
     from debinet.data.table_files import TABLE_ENDINGS
 
-    for name in ("formula", "select"):
+    for name in ("formula", "select", "instruments", "endogenous", "iv_method"):
         if getattr(asked, name) is not None:
             raise click.UsageError(
-                f"--{name} needs all rows in memory: give --outcome and --treatments with --stream."
+                f"--{name.replace('_', '-')} needs all rows in memory: give --outcome and "
+                "--treatments with --stream."
             )
     if asked.outcome is None or asked.treatments is None:
         raise click.UsageError("Give --outcome and --treatments with --stream.")

@@ -18,6 +18,7 @@ from debinet.data.checks import (
     require_sound,
 )
 from debinet.data.column_notes import note_columns
+from debinet.data.instruments import Instruments, read_instruments, separate
 from debinet.data.labels import read_groups
 from debinet.data.observed_dose import ObservedDose
 from debinet.data.outcome_columns import require_no_namesake
@@ -49,6 +50,8 @@ class Dataset:
         Sample weights.
     notes : tuple of str
         What was done to the columns, and what is remarkable about controls, for the summary.
+    instruments : Instruments, optional
+        For treatments that are endogenous.
     """
 
     y: FloatArray
@@ -59,6 +62,7 @@ class Dataset:
     groups: IntArray | None
     weights: FloatArray | None
     notes: tuple[str, ...] = ()
+    instruments: Instruments | None = None
 
     def __post_init__(self) -> None:
         lengths = {len(part) for part in (self.y, self.D, self.Z)}
@@ -72,8 +76,9 @@ class Dataset:
 
     @property
     def M(self) -> FloatArray:
-        """Targets of the learner, `[y, D]`, of shape (n, 1 + q)."""
-        return np.column_stack([self.y, self.D])
+        """Targets of the learner, `[y, D]` (n, 1 + q), or `[y, D, W]` with instruments W."""
+        W = () if self.instruments is None else (self.instruments.values,)
+        return np.column_stack([self.y, self.D, *W])
 
     @property
     def doses(self) -> tuple[ObservedDose, ...]:
@@ -94,6 +99,8 @@ class Dataset:
         ref: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
+        instruments: Any = None,
+        endogenous: Any = None,
     ) -> Dataset:
         """Validate the data; raise a typed error or return a valid record.
 
@@ -112,8 +119,15 @@ class Dataset:
             Clusters: rows of one group are never split between training and held-out rows.
         sample_weight : array or series of shape (n,), optional
             Non-negative weights.
+        instruments, endogenous : str, int or sequence of them, optional
+            Columns of X that are instruments, and the treatments that are not exogenous; None for
+            all.
         """
         table = read_table(X, copy=False)  # D and Z will be copies
+        parts = None
+        if instruments is not None:
+            parts = separate(table, treatments, instruments, ref)
+            table, treatments, ref = parts.table, parts.treatments, parts.references
         outcome, name = read_outcome(y)
         require_length(outcome.size, table.n, "y")
         require_aligned(X=X, y=y, groups=groups, sample_weight=sample_weight)
@@ -129,6 +143,10 @@ class Dataset:
         else:
             require_sound(table.values, table.names, outcome)
         require_independent(D, schema.treatment_names)
+        found = None
+        if parts is not None:
+            found = read_instruments(parts, endogenous, schema, D, outcome)
+            require_enough_rows(counted, D.shape[1] + found.values.shape[1])
         codes = None if groups is None else read_groups(groups, table.n)
         notes = note_columns(table, outcome, name, codes)
         remarks = [note.text for note in notes if note.column not in schema.treatments]
@@ -140,7 +158,8 @@ class Dataset:
             outcome=name or "y",
             groups=codes,
             weights=weights,
-            notes=(*schema.notes, *remarks),
+            notes=(*schema.notes, *(() if found is None else found.notes), *remarks),
+            instruments=found,
         )
 
 

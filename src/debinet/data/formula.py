@@ -23,11 +23,13 @@ from debinet.data.formula_checks import (
     require_sound_structure,
     without_escapes,
 )
+from debinet.data.formula_parts import SYNTAX, cut_formula
 from debinet.data.formula_sides import (
     expressions,
     on_both_sides,
     require_apart,
     require_columns,
+    require_instruments_apart,
     used_columns,
     variables,
     with_exact_numbers,
@@ -44,7 +46,6 @@ from debinet.exceptions import (
 INTERCEPT = "Intercept"
 # Characters of a formula that errors show.
 _SHOWN = 200
-SYNTAX = "'outcome ~ treatments | controls', such as 'wage ~ educ | age + C(region)'"
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,15 @@ class FormulaDesign:
     y : Series of length n
         The outcome.
     X : DataFrame of shape (n, p)
-        Columns of the treatments, then of the controls.
+        Columns of the treatments, of the controls, and of the instruments.
     treatments : tuple of str or Dose
         Names of the treatment columns; of doses, with their numbers of columns.
     specs : tuple of formulaic ModelSpec
         For treatments and controls, with categories and transforms remembered.
     source : DataFrame
         The columns of the data that the formula uses.
+    endogenous, instruments : tuple of str
+        Names of their columns, if the formula has instruments.
     """
 
     y: pd.Series
@@ -70,6 +73,13 @@ class FormulaDesign:
     treatments: tuple[str | Dose, ...]
     specs: tuple[Any, Any]
     source: pd.DataFrame
+    endogenous: tuple[str, ...] = ()
+    instruments: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of treatments and controls, which predictions need."""
+        return tuple(name for name in self.X.columns if name not in self.instruments)
 
 
 def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaDesign:
@@ -90,7 +100,7 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
     _require_complete(frame, list(sides))
     exact = with_exact_numbers(frame, sides)
     try:
-        y, D, Z = (
+        y, D, Z, *apart_from = (
             side.get_model_matrix(exact, na_action="ignore", context=EXTRA) for side in sides
         )
     except Exception as error:
@@ -100,12 +110,19 @@ def read_formula(formula: str, data: Any, apart: Sequence[str] = ()) -> FormulaD
         raise FormulaError(
             "one outcome", f"{list(y.columns)}", "Put a single numeric variable left of '~'."
         )
+    X = _joined(D, Z)
+    endogenous, W = (_without_intercept(part) for part in apart_from or (D[[]], D[[]]))
+    require_instruments_apart(
+        formula, _without_intercept(D).columns, X.columns, endogenous.columns, W.columns
+    )
     return FormulaDesign(
         y=pd.DataFrame(y).iloc[:, 0],
-        X=_joined(D, Z),
+        X=pd.concat([X, W], axis=1),
         treatments=tuple(parsed.doses.get(name, name) for name in D.columns if name != INTERCEPT),
         specs=(D.model_spec, Z.model_spec),
         source=frame[used_columns(frame, sides)],
+        endogenous=tuple(endogenous.columns),
+        instruments=tuple(W.columns),
     )
 
 
@@ -164,23 +181,44 @@ class _Parsed:
     Attributes
     ----------
     sides : tuple of formulaic Formula
-        Outcome, treatments with the variables of doses, controls.
+        Outcome, treatments with the variables of doses, controls; with instruments also endogenous
+        treatments and instruments.
     doses : mapping from str to Dose
         By the column of the treatments.
     """
 
-    sides: tuple[Any, Any, Any]
+    sides: tuple[Any, ...]
     doses: Mapping[str, Dose]
 
 
 def _parse(formula: str, columns: list[str], apart: Sequence[str]) -> _Parsed:
-    outcome, treatments, _ = _parts(formula, columns)
+    cut = cut_formula(formula)
+    outcome, treatments, _ = _parts(cut.main, columns)
     plain = read_doses(treatments)
-    used = {name for side in (outcome, plain.side) for name in variables(side)}
+    extra = _instrument_sides(cut.endogenous, cut.instruments, len(columns))
+    used = {name for side in (outcome, plain.side, *extra) for name in variables(side)}
     free = [column for column in columns if column not in used and column not in apart]
-    controls = _parts(formula, free)[2]
+    controls = _parts(cut.main, free)[2]
     require_no_dose_terms({"outcome": outcome, "controls": controls})
-    return _Parsed((outcome, plain.side, controls), plain.doses)
+    return _Parsed((outcome, plain.side, controls, *extra), plain.doses)
+
+
+def _instrument_sides(
+    endogenous: str | None, instruments: str | None, columns: int
+) -> tuple[Any, ...]:
+    """Return the sides of the last part of a formula, if it has instruments."""
+    if endogenous is None or instruments is None:
+        return ()
+    try:
+        for text in (endogenous, instruments):
+            require_sound_structure(text, columns)
+        D, W = Formula(endogenous), Formula(instruments)
+    except DebiNetError:
+        raise
+    except Exception as error:
+        raise _unreadable(f"{endogenous} ~ {instruments}", error) from error
+    require_no_dose_terms({"instruments": W})
+    return read_doses(D).side, W
 
 
 def _parts(formula: str, available: list[str]) -> tuple[Any, Any, Any]:
@@ -210,13 +248,13 @@ def _shortened(formula: Any) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
 
 
-def _require_sound_sides(sides: tuple[Any, Any, Any], frame: pd.DataFrame) -> None:
+def _require_sound_sides(sides: tuple[Any, ...], frame: pd.DataFrame) -> None:
     require_columns(sides, frame.columns)
     texts = expressions(sides)
     require_known(texts, list(frame.columns))
     require_powers(texts)
     require_small(texts, len(frame))
-    require_apart(*sides)
+    require_apart(*sides[:3])
 
 
 def _require_complete(frame: pd.DataFrame, sides: list[Any]) -> None:
@@ -230,10 +268,12 @@ def _require_complete(frame: pd.DataFrame, sides: list[Any]) -> None:
         )
 
 
+def _without_intercept(part: Any) -> pd.DataFrame:
+    return pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore")
+
+
 def _joined(D: Any, Z: Any) -> pd.DataFrame:
-    treatments, controls = (
-        pd.DataFrame(part).drop(columns=INTERCEPT, errors="ignore") for part in (D, Z)
-    )
+    treatments, controls = (_without_intercept(part) for part in (D, Z))
     both = [name for name in treatments.columns if name in controls.columns]
     if both:
         raise on_both_sides(both)

@@ -70,6 +70,32 @@ def require_apart(outcome: Any, treatments: Any, controls: Any) -> None:
         )
 
 
+def require_instruments_apart(
+    formula: str,
+    treatments: Iterable[str],
+    columns: Iterable[str],
+    endogenous: Iterable[str],
+    instruments: Iterable[str],
+) -> None:
+    """Require endogenous columns that are treatments, and instruments that are nothing else.
+
+    `columns` are those of the treatments and of the controls.
+    """
+    own, known, within, W = (list(part) for part in (treatments, columns, endogenous, instruments))
+    both = [name for name in W if name in known]
+    other = [name for name in within if name not in own]
+    if not both and not other:
+        return
+    raise FormulaError(
+        "instruments that are neither treatments nor controls"
+        if both
+        else "endogenous variables that are written as among the treatments",
+        f"{(both or other)[0]!r} in {formula!r}, read as treatments {own}, controls "
+        f"{[name for name in known if name not in own]}, endogenous {within} and instruments {W}",
+        "Name every variable in one of these parts; endogenous ones may be among the treatments.",
+    )
+
+
 def on_both_sides(names: Sequence[str]) -> FormulaError:
     """Return the error for terms, or their columns, on both sides of the bar."""
     return FormulaError(

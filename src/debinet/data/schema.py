@@ -232,54 +232,58 @@ def require_numeric(
 
 
 def find_columns(
-    names: Sequence[str], wanted: Any, labels: Sequence[Any] | None = None
+    names: Sequence[str],
+    wanted: Any,
+    labels: Sequence[Any] | None = None,
+    role: str = "treatments",
 ) -> tuple[int, ...]:
     """Turn names, labels or positions into positions, or raise an error for one that is missing.
 
     Integers are positions, unless the columns have labels that are not text: then they are labels,
-    as in pandas.
+    as in pandas. Errors call the columns by their role, a plural.
     """
     single = isinstance(wanted, (str, int, np.integer, tuple)) and not (
         isinstance(wanted, tuple) and (labels is None or wanted not in labels)
     )
     if not single and (isinstance(wanted, (set, frozenset, dict)) or not np.iterable(wanted)):
-        raise _no_label(wanted)
+        raise _no_label(wanted, role)
     chosen = [wanted] if single else list(wanted)
     if not chosen:
         raise EmptyInputError(
-            "at least one treatment", "none", f"Name one or more of the columns {_some(names)}."
+            f"at least one {role[:-1]}", "none", f"Name one or more of the columns {_some(names)}."
         )
     own = None if labels is None or all(isinstance(v, str) for v in labels) else list(labels)
-    positions = tuple(_find_column(names, label, own) for label in chosen)
+    positions = tuple(_find_column(names, label, own, role) for label in chosen)
     repeated = sorted({names[j] for j in positions if positions.count(j) > 1})
     if repeated:
         raise DuplicateColumnError(
-            "each treatment to be named once", f"{repeated} repeated", "Drop the repetition."
+            f"each {role[:-1]} to be named once", f"{repeated} repeated", "Drop the repetition."
         )
     return positions
 
 
-def _no_label(label: Any) -> OptionError:
+def _no_label(label: Any, role: str) -> OptionError:
+    option = role.split(maxsplit=1)[0]
     return OptionError(
-        "treatments to be a column name or position, or a list of them",
+        f"{role} to be a column name or position, or a list of them",
         repr(label),
-        "For example treatments=['educ'] or treatments=[0].",
+        f"For example {option}=['educ'] or {option}=[0].",
     )
 
 
-def _find_column(names: Sequence[str], label: Any, own: list[Any] | None) -> int:
+def _find_column(names: Sequence[str], label: Any, own: list[Any] | None, role: str) -> int:
     if own is not None and not isinstance(label, bool) and label in own:
         return own.index(label)
     if isinstance(label, bool) or not isinstance(label, (str, int, np.integer)):
-        raise _no_label(label)
+        raise _no_label(label, role)
     if isinstance(label, str) or own is not None:
         if label in names:
             return list(names).index(str(label))
-        raise unknown_column(str(label), names, "treatments that are columns of X")
+        raise unknown_column(str(label), names, f"{role} that are columns of X")
     p = len(names)
     if not -p <= label < p:
         raise UnknownColumnError(
-            f"treatment positions between 0 and {p - 1}, as X has {p} feature(s)",
+            f"{role[:-1]} positions between 0 and {p - 1}, as X has {p} feature(s)",
             str(label),
             f"The columns are {_some(names)}.",
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from debinet.data.options import one_of
 from debinet.exceptions import CovarianceError
+from debinet.inference.sandwiched import Sandwiched
 from debinet.protocols import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -40,32 +41,32 @@ def iid(fit: ResidualRegression) -> FloatArray:
     return np.asarray(sigma2 * fit.bread.T @ gram @ fit.bread)
 
 
-def hc0(fit: ResidualRegression) -> FloatArray:
+def hc0(fit: Sandwiched) -> FloatArray:
     """White's sandwich."""
     return _sandwich(fit.contributions)
 
 
-def hc1(fit: ResidualRegression) -> FloatArray:
+def hc1(fit: Sandwiched) -> FloatArray:
     """HC0 times `n / (n - q)`, the intercept counted."""
     return fit.n / fit.rest * hc0(fit)
 
 
-def hc2(fit: ResidualRegression) -> FloatArray:
+def hc2(fit: Sandwiched) -> FloatArray:
     """Residuals divided by `sqrt(1 - leverage)`."""
     return _sandwich(fit.contributions / np.sqrt(1 - _leverage(fit))[:, None])
 
 
-def hc3(fit: ResidualRegression) -> FloatArray:
+def hc3(fit: Sandwiched) -> FloatArray:
     """Residuals divided by `1 - leverage`: those of leave-one-out fits."""
     return _sandwich(fit.contributions / (1 - _leverage(fit))[:, None])
 
 
-def cluster(fit: ResidualRegression, groups: IntArray) -> FloatArray:
+def cluster(fit: Sandwiched, groups: IntArray) -> FloatArray:
     """One-way, or two-way after Cameron, Gelbach and Miller (2011).
 
     Parameters
     ----------
-    fit : ResidualRegression
+    fit : Sandwiched
         Of n rows.
     groups : IntArray of shape (n, 1) or (n, 2)
         Codes from 0.
@@ -215,7 +216,7 @@ def _sandwich(contributions: FloatArray) -> FloatArray:
     return contributions.T @ contributions
 
 
-def _leverage(fit: ResidualRegression) -> FloatArray:
+def _leverage(fit: Sandwiched) -> FloatArray:
     leverage = fit.leverage
     row = int(leverage.argmax())
     if leverage[row] > LEVERAGE_LIMIT:
@@ -227,7 +228,7 @@ def _leverage(fit: ResidualRegression) -> FloatArray:
     return leverage
 
 
-def clustered(influence: FloatArray, groups: IntArray, fit: ResidualRegression) -> FloatArray:
+def clustered(influence: FloatArray, groups: IntArray, fit: Sandwiched) -> FloatArray:
     """Return the cluster covariance of `sum_i influence_i`, one- or two-way.
 
     Rows of weight zero do not count, nor do groups that have no other rows.
@@ -278,13 +279,13 @@ def _one_way(influence: FloatArray, codes: IntArray, n: int, rest: float) -> Flo
     return np.asarray(correction * (sums.T @ sums))
 
 
-BY_NAME: dict[str, Callable[[ResidualRegression], FloatArray]] = {
-    "iid": iid,
+SANDWICHES: dict[str, Callable[[Sandwiched], FloatArray]] = {
     "HC0": hc0,
     "HC1": hc1,
     "HC2": hc2,
     "HC3": hc3,
 }
+BY_NAME: dict[str, Callable[[ResidualRegression], FloatArray]] = {"iid": iid, **SANDWICHES}
 
 
 def vcov_name(kind: Any) -> Any:

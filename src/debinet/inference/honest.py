@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 
 from debinet.exceptions import InputError, OptionError
 from debinet.inference.regression import ResidualRegression
+from debinet.inference.without_instruments import require_no_instruments
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def bias_bounds(result: Inference) -> BiasBounds:
     OptionError
         If the method's bias is not known.
     """
+    require_no_instruments(result.provenance, "honest intervals")
     fits = [one for one in result.regressions if isinstance(one, ResidualRegression)]
     known = [np.diag(one.bias) for one in fits if one.bias is not None]
     if not known or len(known) < len(result.regressions):

@@ -22,6 +22,7 @@ from debinet.data.options import positive_number
 from debinet.exceptions import InputError, OptionError
 from debinet.inference.covariance import spread
 from debinet.inference.regression import ResidualRegression, regress
+from debinet.inference.without_instruments import require_no_instruments
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _SMALL_STEP = 1e-9
 
 def make_robust(result: Inference, c: float) -> Inference:
     """Return the result with the coefficients of Huber's M-estimator and their covariance."""
+    require_no_instruments(result.provenance, "Huber's M-estimator")
     c = positive_number("c", c)
     rows = [one.all_rows("Huber's M-estimator") for one in result.regressions]
     for fit in rows:

@@ -22,6 +22,7 @@ from debinet.exceptions import InputError, OptionError
 from debinet.inference.covariance import spread
 from debinet.inference.provenance import CorrectedErrors
 from debinet.inference.regression import ResidualRegression
+from debinet.inference.without_instruments import require_no_instruments
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _LEAST_LEFT = 0.01
 
 def correct_result(result: Inference, sigma2: Any) -> Inference:
     """Return the result with corrected coefficients and the covariance of the corrected scores."""
+    require_no_instruments(result.provenance, "a correction for measurement error")
     _require_learned_apart(result.provenance.method)
     if result.provenance.errors is not None:
         raise OptionError(

@@ -113,6 +113,22 @@ class Clustered:
 
 
 @dataclass(frozen=True)
+class Instrumented:
+    """Which treatments have which instruments.
+
+    Attributes
+    ----------
+    instruments : tuple of str
+        Excluded ones.
+    endogenous : tuple of str
+        Treatments; the others are exogenous.
+    """
+
+    instruments: tuple[str, ...]
+    endogenous: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class CorrectedErrors:
     """Errors in the residuals of D that the coefficients are corrected for.
 
@@ -189,6 +205,8 @@ class Provenance:
     huber : float, optional
         Tuning constant of Huber's M-estimator, if it was the last stage.
     lasso : LassoPenalties, optional
+    instrumented : Instrumented, optional
+        None if all treatments are exogenous.
     seed : int
         The `random_state` that repeats the fit. It also determines joint intervals.
     versions : tuple of (str, str)
@@ -211,6 +229,7 @@ class Provenance:
     errors: CorrectedErrors | None = None
     lasso: LassoPenalties | None = None
     huber: float | None = None
+    instrumented: Instrumented | None = None
     seed: int = 0
     formula: str | None = None
     versions: tuple[tuple[str, str], ...] = field(default_factory=installed_versions)

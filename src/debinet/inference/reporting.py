@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from debinet.exceptions import CovarianceError
 from debinet.inference.dose_sections import dose_sections
 from debinet.inference.overlap import EDGES
 from debinet.inference.sensitivity_contours import sensitivity_sections
@@ -21,6 +23,8 @@ from debinet.report.page import Section, write_page
 from debinet.report.tables import labelled_lines
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from debinet.inference.result import Inference
     from debinet.inference.sensitivity import Sensitivity
     from debinet.inference.shown import Shown
@@ -68,18 +72,26 @@ def write_report(
 
 
 def _coefficients(result: Shown, level: float, joint: bool) -> Section:
-    from debinet.report.forest import forest_plot
-
     frame = result.to_frame(level, joint)
     shown = frame if len(frame) <= _FOREST else frame.loc[frame["pvalue"].nsmallest(_FOREST).index]
     label = f"effect on {result.outcome}, {100 * level:g} % {'joint ' if joint else ''}intervals"
     return Section(
         "Coefficients",
         table=result.to_html(level, joint),
-        figure=None if frame.empty else forest_plot(shown, label=label),
+        figure=None if frame.empty else _forest(result, shown, level, label),
         caption=f"Forest plot of coefficients with {100 * level:g} % intervals; the numbers are in "
         "the table above",
     )
+
+
+def _forest(result: Shown, shown: pd.DataFrame, level: float, label: str) -> Axes:
+    """Draw the intervals; with instruments, with Anderson-Rubin sets beside them."""
+    from debinet.report.forest import forest_plot
+
+    if result.provenance.instrumented is not None:
+        with suppress(CovarianceError):  # too few clusters for the sets
+            return result.one_fit().iv.plot(level)
+    return forest_plot(shown, label=label)
 
 
 def _trust_section(trust: Trust) -> Section:

@@ -17,6 +17,7 @@ from debinet.inference.dose_curve import DoseCurve, find_dose
 from debinet.inference.honest import breakdown_norms
 from debinet.inference.huber import make_robust
 from debinet.inference.hypotheses import WaldTest, read_hypotheses, wald_test
+from debinet.inference.instrument_tests import InstrumentTests
 from debinet.inference.intervals import half_lengths
 from debinet.inference.measurement_error import correct_result
 from debinet.inference.provenance import Provenance
@@ -304,6 +305,11 @@ class Inference(Shown):
         """
         scenario = Scenario(cf_y, cf_d, rho, level)
         return assess_sensitivity(self, scenario=scenario, null=null, benchmarks=benchmarks)
+
+    @property
+    def iv(self) -> InstrumentTests:
+        """Tests of the instruments, and confidence sets that do not rely on their strength."""
+        return InstrumentTests(self)
 
     def to_frame(self, level: float = 0.95, joint: bool = False) -> pd.DataFrame:
         """Return coef, se, statistic, pvalue, lower and upper, one row per coefficient."""

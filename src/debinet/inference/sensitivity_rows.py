@@ -19,6 +19,7 @@ from debinet.inference.omitted_bias import (
     residual_moments,
 )
 from debinet.inference.regression import ResidualRegression
+from debinet.inference.without_instruments import require_no_instruments
 from debinet.protocols import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def sensitive_rows(result: Inference) -> SensitiveRows:
         raise EmptyInputError(
             "at least one coefficient", "a result without any: nothing was selected", "Fit again."
         )
+    require_no_instruments(provenance, "bounds on the bias by what was not measured")
     refused = {
         "a desparsified Lasso": provenance.lasso is not None,
         "Huber's M-estimator": provenance.huber is not None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from debinet.exceptions import CovarianceError
 from debinet.inference.hypotheses import WaldTest
+from debinet.inference.instrument_lines import instrument_lines
 from debinet.inference.provenance import CorrectedErrors, LassoPenalties, Provenance, Selected
 from debinet.report.tables import format_number, format_pvalue
 
@@ -36,6 +37,7 @@ def summary_lines(result: Inference, level: float, joint: bool) -> dict[str, str
         "rows": f"{result.n}{source}",
         "columns": _columns(provenance, q),
         "controls": listed_controls(provenance.control_columns),
+        **instrument_lines(result, level),
         "learner": _learner(provenance),
         "cross-fitting": _cross_fitting(provenance),
         "method": provenance.method,

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from debinet.inference import perfect_fit, trust_estimates, trust_lasso, trust_nuisances
+from debinet.inference import (
+    perfect_fit,
+    trust_estimates,
+    trust_instruments,
+    trust_lasso,
+    trust_nuisances,
+)
 from debinet.inference.trust_check import Check, Verdict, worst
 from debinet.inference.trust_evidence import LassoEvidence
 from debinet.inference.trust_limits import LIMITS, TrustLimits
@@ -29,6 +35,9 @@ CHECKS = (
     trust_nuisances.rough_functions,
     trust_estimates.bias_along_penalty,
     trust_estimates.agreement,
+    trust_instruments.strength,
+    trust_instruments.identified_set,
+    trust_instruments.overidentification,
     trust_estimates.splits,
     trust_estimates.selection,
     trust_estimates.leverage,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import stats
 
+from debinet.inference.instrumented import InstrumentedRegression
 from debinet.inference.outliers import RowShares, row_shares
-from debinet.inference.regression import ResidualRegression
+from debinet.inference.regression import Regression, ResidualRegression
 from debinet.inference.summary_lines import selection_line
 from debinet.inference.trust_check import (
     Check,
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 # More rows than this are not named.
 _NAMED = 5
+
+
+def _second_stage(result: Inference) -> Regression:
+    """Return the first regression; with instruments, the one on what they explain of D."""
+    first = result.regressions[0]
+    return first.all_rows("checks") if isinstance(first, InstrumentedRegression) else first
 
 
 def bias_along_penalty(
@@ -103,7 +110,7 @@ def agreement(
 
 def collinearity(result: Inference, evidence: TrustEvidence | None, limits: TrustLimits) -> Check:  # noqa: ARG001
     """Say how much treatments are correlated with each other."""
-    R_D = result.regressions[0].R_D
+    R_D = _second_stage(result).R_D
     scaled = R_D / np.sqrt((R_D**2).mean(axis=0))
     # Not from the Gram matrix, which squares the condition number, nor by a pseudo-inverse, which
     # leaves out the directions that are the problem.
@@ -169,7 +176,7 @@ def leverage(result: Inference, evidence: TrustEvidence | None, limits: TrustLim
 def outliers(result: Inference, evidence: object, limits: TrustLimits) -> Check:  # noqa: ARG001
     """Look for single rows whose residuals dominate."""
     name = "outliers"
-    fit = result.regressions[0]
+    fit = _second_stage(result)
     if not isinstance(fit, ResidualRegression):
         return unknown(name, "the rows were not kept")
     found = row_shares(fit, _NAMED)

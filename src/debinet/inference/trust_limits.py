@@ -71,6 +71,12 @@ class TrustLimits:
         Number of rows that the coefficient of a 0/1 treatment rests on; smaller is worse.
     crowding : pair
         Coefficients per row.
+    weak_instruments : pair
+        First-stage F relative to its critical value; smaller is worse.
+    longer_set : pair
+        Length of the Anderson-Rubin set relative to that of the interval.
+    overidentification : pair
+        p-value of the test that all instruments say the same; smaller is worse.
     lasso_bias : pair
         Estimated bias of the desparsified Lasso's nonzero coefficients, in standard errors.
     lasso_size : pair
@@ -106,6 +112,9 @@ class TrustLimits:
     extreme_share: Pair = (0.9, float("inf"))
     effective_rows: Pair = (30.0, 10.0)
     crowding: Pair = (0.25, 0.4)
+    weak_instruments: Pair = (1.0, 0.4)
+    longer_set: Pair = (1.5, 3.0)
+    overidentification: Pair = (0.05, 0.001)
     lasso_bias: Pair = (0.6, 1.5)
     lasso_size: Pair = (0.25, 0.5)
     lasso_left: Pair = (0.05, 0.005)

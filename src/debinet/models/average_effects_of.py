@@ -12,6 +12,7 @@ from debinet.exceptions import EmptyInputError, InputError, OptionError
 from debinet.inference.arms import ArmRows, read_arms
 from debinet.inference.average_effects import AverageEffects, CoefficientTerms
 from debinet.inference.result import Inference
+from debinet.inference.without_instruments import require_no_instruments
 from debinet.learners.logistic_net import LogisticNet
 from debinet.learners.named import resolve_learner
 from debinet.models.arm_nuisances import (
@@ -49,6 +50,7 @@ def average_effects_of(
         Of outcomes.
     """
     result, (y, D, Z) = fitted.result, rows
+    require_no_instruments(result.provenance, "average effects")
     regression = result.regressions[0].all_rows("average effects")
     own = _treatments(treatment, result.names)
     others = [j for j in range(D.shape[1]) if j not in own]

@@ -10,6 +10,7 @@ from debinet.exceptions import InputError
 from debinet.inference.effect_columns import read_by
 from debinet.inference.varying import estimate_effects
 from debinet.inference.varying_effects import Effects
+from debinet.inference.without_instruments import require_no_instruments
 from debinet.models.estimation import Fitted
 from debinet.protocols import FloatArray
 
@@ -36,6 +37,7 @@ def effects_of(
         The rows of fit, if the user passed them again.
     """
     result, rows = fitted.result, fitted.rows
+    require_no_instruments(result.provenance, "effects that vary")
     n = result.regressions[0].all_rows("effects that vary").R_y.size
     names = read_by(by, fitted.schema.names)
     note = ""

@@ -17,12 +17,15 @@ from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds
 from debinet.data.options import one_of
 from debinet.data.workers import count_workers
-from debinet.exceptions import EmptyInputError
+from debinet.exceptions import EmptyInputError, OptionError
 from debinet.inference.infer import infer
+from debinet.inference.instrumented import InstrumentedRegression
+from debinet.inference.k_class import IV_METHODS, require_iv_method
 from debinet.inference.methods import AUTO, METHODS, choose_method
 from debinet.inference.one_step import average_notes
 from debinet.inference.perfect_fit import NOTE, is_perfect
-from debinet.inference.provenance import Clustered, CrossFitting, Provenance
+from debinet.inference.provenance import Clustered, CrossFitting, Instrumented, Provenance
+from debinet.inference.regression import ResidualRegression
 from debinet.inference.trust_evidence import DeferredEvidence
 from debinet.learners.adapter import guarded
 from debinet.learners.crossfitting import CrossFitter, has_closed_form, make_cross_fitter
@@ -33,6 +36,7 @@ from debinet.models.estimation import Estimation, Fitted, Options
 from debinet.models.fitted_rows import FittedRows
 from debinet.models.gather_trust_evidence import gather
 from debinet.models.partialling import Repetition, count_fits, partial_out, require_folds
+from debinet.models.partialling_instruments import partial_out_instruments
 
 if TYPE_CHECKING:
     from debinet.models.streamed import StreamedTable
@@ -51,6 +55,11 @@ def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
     options : Options
     """
     require_options(options)
+    instrumented = isinstance(data, Dataset) and data.instruments is not None
+    if options.method in IV_METHODS and not instrumented:
+        raise OptionError(
+            f"instruments for method={options.method!r}", "none", "Name them: instruments=[...]."
+        )
     if isinstance(data, Dataset):
         found = _estimate_rows(data, options)
     else:
@@ -72,7 +81,9 @@ def estimate(data: Dataset | StreamedTable, options: Options) -> Fitted:
 
 def require_options(options: Options) -> None:
     """Require a known method and a possible number of workers, before any work is done."""
-    one_of("method", options.method, (AUTO, *METHODS), "Use method='auto' if in doubt.")
+    one_of(
+        "method", options.method, (AUTO, *METHODS, *IV_METHODS), "Use method='auto' if in doubt."
+    )
     if options.n_jobs is not None:
         count_workers(options.n_jobs)
 
@@ -87,6 +98,8 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
             "Add controls, or use learner='mean' for ordinary least squares.",
         )
     # One row has no coefficients of its own to average.
+    if data.instruments is not None:
+        options = replace(options, method=require_iv_method(options.method))
     closed_form = has_closed_form(learner) and options.method != "dml1"
     repetitions = draw_folds(data, options, closed_form=closed_form)
     refits = not (repetitions[0].complementary or repetitions[0].in_sample)
@@ -112,17 +125,25 @@ def _estimate_rows(data: Dataset, options: Options) -> Estimation:
             cross_fitting=CrossFitting.of(repetitions),
             method=options.method,
             clusters=Clustered.of(data.groups, data.weights),
+            instrumented=_instrumented(data),
             seed=seed,
         ),
         notes=(
             *_notes(data, repetitions, (resolved.note, parts[0].joint.note, _on_fit(data, parts))),
-            *average_notes(data.D, parts[0].regression, data.schema.treatment_names),
+            *_average_notes(data, parts[0].regression),
         ),
         evidence=DeferredEvidence(partial(gather, *first)),
         linear=all(part.regression.influence is not None for part in parts),
         groups=data.groups,
         folds=None if repetitions[0].in_sample else tuple(folds.codes() for folds in repetitions),
     )
+
+
+def _average_notes(data: Dataset, fit: ResidualRegression | InstrumentedRegression) -> list[str]:
+    """Return notes on averages that differ from coefficients, which instruments do not give."""
+    if isinstance(fit, InstrumentedRegression):
+        return []
+    return average_notes(data.D, fit, data.schema.treatment_names)
 
 
 def draw_folds(data: Dataset, options: Options, *, closed_form: bool) -> tuple[Folds, ...]:
@@ -161,7 +182,11 @@ def _repeat(
                 counter=counter,
             )
             # The trust report is about the first repetition.
-            parts.append(partial_out(fitter, data, options.method, with_path=k == 0))
+            if data.instruments is None:
+                part = partial_out(fitter, data, options.method, with_path=k == 0)
+            else:
+                part = partial_out_instruments(fitter, data, data.instruments, options.method)
+            parts.append(part)
             # Two decompositions may not fit: the old one is released before the next is made.
             before = fitter.reusable()
             del fitter
@@ -171,12 +196,23 @@ def _repeat(
     return parts
 
 
+def _instrumented(data: Dataset) -> Instrumented | None:
+    if data.instruments is None:
+        return None
+    names, flags = data.schema.treatment_names, data.instruments.endogenous
+    endogenous = tuple(name for name, own in zip(names, flags, strict=True) if own)
+    return Instrumented(data.instruments.names, endogenous)
+
+
 def _default_vcov(found: Estimation) -> str:
     # The covariance of the full procedure where there is one (docs/decisions/0008).
     if found.linear:
         return "full"
     if found.provenance.clusters is not None:
         return "cluster"
+    # Leaving a row out is not exact with instruments, as the first stage changes too.
+    if found.provenance.instrumented is not None:
+        return "HC1"
     # HC0 is the variance that double machine learning was published with.
     return "HC0" if found.provenance.method in {"dml1", "dml2", "iv-type"} else "HC3"
 

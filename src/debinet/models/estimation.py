@@ -53,11 +53,14 @@ class ConditionalMeans:
         Models of `g(Z) = E(y - D pilot | Z)` for the structured method.
     pilot : FloatArray of shape (q,), optional
         The coefficients for which `g` was learned.
+    instruments : int
+        Number of last outputs of `joint` that predictions do not need.
     """
 
     joint: Averaged
     g: Averaged | None = None
     pilot: FloatArray | None = None
+    instruments: int = 0
 
     def __post_init__(self) -> None:
         require((self.g is None) == (self.pilot is None), "g without its coefficients")
@@ -70,7 +73,7 @@ class ConditionalMeans:
     def __call__(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return `E(y|Z)` (n,) and `E(D|Z)` (n, q) for new rows."""
         means = self.joint.predict(Z)
-        m_y, m_D = means[:, 0], means[:, 1:]
+        m_y, m_D = means[:, 0], means[:, 1 : means.shape[1] - self.instruments]
         if self.g is not None and self.pilot is not None:
             m_y = self.g.predict(Z)[:, 0] + m_D @ self.pilot
         return m_y, m_D

@@ -9,37 +9,47 @@ import numpy as np
 from debinet._random import named_generator
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds, k_folds, leave_one_out
-from debinet.exceptions import DebiNetError
+from debinet.data.instruments import Instruments
+from debinet.exceptions import CollinearError, DebiNetError
+from debinet.inference.instrumented import InstrumentedRegression
 from debinet.inference.leftover import correlations, dependence_sums, function_names
 from debinet.inference.methods import pooled
 from debinet.inference.overlap import Overlap, measure_overlap
+from debinet.inference.regression import ResidualRegression
 from debinet.inference.rough_bias import RoughBias, rough_bias
 from debinet.inference.trust_evidence import TrustEvidence
 from debinet.learners.crossfitting import has_closed_form, make_cross_fitter
 from debinet.learners.inputs import column_moments
 from debinet.models.partialling import Repetition
+from debinet.models.partialling_instruments import regress_with_instruments
 from debinet.protocols import BoolArray, FloatArray
 
 
 def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: int) -> TrustEvidence:
     """Gather the evidence of the first repetition."""
-    own = data.M - part.joint.predictions
+    # Without instruments, of which the report has other checks.
+    q = data.D.shape[1]
+    residuals = data.M - part.joint.predictions
+    own, targets = residuals[:, : 1 + q], data.M[:, : 1 + q]
     weights = np.ones(len(data.M)) if data.weights is None else data.weights
-    mean = np.average(data.M, axis=0, weights=weights)
-    other = _unseen(data, learner, seed) if folds.in_sample else _seen(data, part, folds)
+    mean = np.average(targets, axis=0, weights=weights)
+    all_other = _unseen(data, learner, seed) if folds.in_sample else _seen(data, part, folds)
+    other = None if all_other is None else all_other[:, : 1 + q]
+    stopping = part.diagnostics.stopping
+    regression = part.regression.all_rows("the trust report")
     ours = np.average(own**2, axis=0, weights=weights)
     theirs = None if other is None else _mean_squares(own, other, weights)
-    coef, se = _estimate(other, weights)
+    coef, se = _estimate(all_other, weights, data.instruments, part.regression)
     root = np.sqrt(weights)
     Z = column_moments(data.Z, weights).standardize(data.Z)
     n = int(np.count_nonzero(weights))
     leftover, *of_treatments = (
         correlations(dependence_sums(Z, root * column, root), n)
-        for column in (part.regression.residuals, *part.regression.R_D.T)
+        for column in (regression.residuals, *regression.R_D.T)
     )
     return TrustEvidence(
         in_sample=folds.in_sample,
-        total=np.average((data.M - mean) ** 2, axis=0, weights=weights),
+        total=np.average((targets - mean) ** 2, axis=0, weights=weights),
         heldout=theirs if folds.in_sample else ours,
         trained=ours if folds.in_sample else theirs,
         other_coef=coef,
@@ -47,7 +57,7 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
         leftover=leftover,
         leftover_treatments=np.stack(of_treatments),
         leftover_names=function_names(data.schema.control_names),
-        stopping=part.diagnostics.stopping,
+        stopping=None if stopping is None else stopping.first(1 + q),
         relevance=_relevance(part.diagnostics.relevance),
         relevance_names=data.schema.control_names,
         path=part.path,
@@ -58,7 +68,7 @@ def gather(data: Dataset, part: Repetition, folds: Folds, learner: Any, seed: in
 
 def _rough(data: Dataset, part: Repetition, weights: FloatArray) -> RoughBias | None:
     """Return the bias by functions of single controls, of the rows that count."""
-    regression, used = part.regression, weights > 0
+    regression, used = part.regression.all_rows("the trust report"), weights > 0
     influence = regression.influence
     if influence is None:
         influence = weights[:, None] * regression.R_D @ regression.bread
@@ -133,18 +143,40 @@ def _mean_squares(own: FloatArray, other: FloatArray, weights: FloatArray) -> Fl
 
 
 def _estimate(
-    residuals: FloatArray | None, weights: FloatArray
+    residuals: FloatArray | None,
+    weights: FloatArray,
+    instruments: Instruments | None,
+    own: ResidualRegression | InstrumentedRegression,
 ) -> tuple[FloatArray | None, FloatArray | None]:
-    """Return coefficients of least squares on residuals and their HC0 standard errors."""
+    """Return coefficients of least squares, or two-stage, on residuals and HC0 standard errors."""
     if residuals is None:
         return None, None
     used = np.isfinite(residuals).all(axis=1) & (weights > 0)
+    if isinstance(own, InstrumentedRegression) and instruments is not None:
+        return _estimate_with_instruments(residuals[used], weights[used], instruments, own)
     R_y, R_D, w = residuals[used, 0], residuals[used, 1:], weights[used]
     if len(R_D) <= 2 * residuals.shape[1] or np.linalg.matrix_rank(R_D) < R_D.shape[1]:
         return None, None
     fit = pooled(R_y, R_D, w)
     influence = (fit.w * fit.residuals)[:, None] * R_D @ fit.bread
     return fit.coef, np.sqrt((influence**2).sum(axis=0))
+
+
+def _estimate_with_instruments(
+    residuals: FloatArray,
+    weights: FloatArray,
+    instruments: Instruments,
+    own: InstrumentedRegression,
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the same by the method of the result, if the other residuals identify anything."""
+    method = "2sls" if own.kappa == 1 else "liml"
+    if own.left_out is not None:
+        method = "jive"
+    try:
+        fit = regress_with_instruments(residuals, instruments, method, weights)
+    except (CollinearError, np.linalg.LinAlgError):
+        return None, None
+    return fit.coef, np.sqrt(np.diag(fit.covariance("HC0", None)))
 
 
 def _overlap(

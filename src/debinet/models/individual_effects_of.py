@@ -12,6 +12,7 @@ from debinet.exceptions import EmptyInputError, OptionError
 from debinet.inference.effect_surface import fit_surface, score_test
 from debinet.inference.individual_effects import IndividualEffects
 from debinet.inference.methods import pooled
+from debinet.inference.without_instruments import require_no_instruments
 from debinet.learners.tangent import TangentNet
 from debinet.models.estimation import Fitted
 from debinet.protocols import FloatArray
@@ -34,6 +35,7 @@ def individual_effects_of(
         The rows of fit.
     """
     result, (y, D, Z) = fitted.result, rows
+    require_no_instruments(result.provenance, "effects of rows")
     fit = result.regressions[0].all_rows("effects of rows")
     j = _position(treatment, result.names)
     if not Z.shape[1]:

@@ -12,6 +12,7 @@ from debinet.data.checks import dependent_columns
 from debinet.data.dataset import Dataset
 from debinet.data.folds import Folds, no_folds
 from debinet.exceptions import CollinearError, OptionError
+from debinet.inference.instrumented import InstrumentedRegression
 from debinet.inference.methods import MODELS, Solved, WeightedRows, first_estimate, solve
 from debinet.inference.penalty_path import (
     FACTORS,
@@ -44,7 +45,7 @@ class Repetition:
 
     Attributes
     ----------
-    regression : ResidualRegression
+    regression : ResidualRegression or InstrumentedRegression
         Residuals of all n rows and the coefficients.
     joint : CrossFitted
         Of y and D.
@@ -55,7 +56,7 @@ class Repetition:
         The coefficients along the penalty, where they are linear in y and residuals held out.
     """
 
-    regression: ResidualRegression
+    regression: ResidualRegression | InstrumentedRegression
     joint: CrossFitted
     diagnostics: Diagnostics
     means: ConditionalMeans
@@ -69,12 +70,12 @@ def partial_out(
     joint = fitter.hold_out(data.M, "joint")
     diagnostics = fitter.diagnostics(joint)
     M = data.M
-    intercept = isinstance(fitter.learner, MeanLearner) and method not in PUBLISHED
+    intercept = counts_intercept(fitter, method)
     if intercept:
         # Ordinary least squares: deviations from the means of all rows, whatever the folds.
         fitter = replace(fitter, folds=no_folds(len(M)))
     R = M - (fitter.hold_out(M) if intercept else joint).predictions
-    _require_identified(R[:, 1:], data)
+    require_identified(R[:, 1:], data.D, data.schema.treatment_names, data.weights)
     pilot = first_estimate(method, fitter, M)
     rows = WeightedRows(data.weights, [fold.test for fold in fitter.folds])
     solved = solve(method, fitter, rows, M, R, pilot=pilot)
@@ -127,33 +128,55 @@ def count_fits(learner: Any, repetitions: Sequence[Folds], method: str) -> int:
     return _TIMES.get(method, 1) * sum(count_refits(learner, folds) for folds in repetitions)
 
 
-def _require_identified(R_D: FloatArray, data: Dataset) -> None:
-    """Require residuals of every treatment that neither Z nor the other treatments determine."""
-    weights, names = data.weights, data.schema.treatment_names
+def counts_intercept(fitter: CrossFitter, method: str) -> bool:
+    """Return whether the learner's means are an intercept, as in ordinary least squares."""
+    return isinstance(fitter.learner, MeanLearner) and method not in PUBLISHED
+
+
+def require_identified(
+    R: FloatArray,
+    columns: FloatArray,
+    names: Sequence[str],
+    weights: FloatArray | None,
+    role: str = "treatments",
+) -> None:
+    """Require residuals of treatments or instruments that neither Z nor the others determine.
+
+    Parameters
+    ----------
+    R : FloatArray of shape (n, c)
+        The residuals.
+    columns : FloatArray of shape (n, c)
+        What they are residuals of.
+    names : sequence of str
+    weights : FloatArray of shape (n,), optional
+    role : str
+        What errors call them.
+    """
     rows = 1.0 if weights is None else np.sqrt(weights / weights.mean())[:, None]
-    left = rows * R_D
-    dependent = dependent_columns(left / data.D.std(axis=0))
+    left = rows * R
+    dependent = dependent_columns(left / columns.std(axis=0))
     if dependent:
         listed = ", ".join(repr(names[j]) for j in dependent[:5])
         raise CollinearError(
-            "treatments that vary given the controls and each other",
+            f"{role} that vary given the controls and each other",
             f"no variation of {listed} left after subtracting the learner's predictions from Z",
-            "Drop those treatments, or the controls that determine them; if residuals are "
+            f"Drop those {role}, or the controls that determine them; if residuals are "
             "in-sample (crossfit=None) and the learner fits every row, use crossfit='auto'.",
         )
     # The mixed models use D itself, whose sums can be exact where those of residuals are not.
-    columns = (left, rows * (data.D - np.average(data.D, axis=0, weights=weights)))
+    parts = (left, rows * (columns - np.average(columns, axis=0, weights=weights)))
     dependent = [
         j
-        for part in columns
+        for part in parts
         for j in dependent_columns(part / np.sqrt((part**2).mean(axis=0)), _LEAST_OWN)
     ]
     if dependent:
         listed = ", ".join(repr(names[j]) for j in sorted(set(dependent))[:5])
         raise CollinearError(
-            "treatments that differ by more than rounding errors, given the controls",
-            f"{listed} determined by the other treatments to {-np.log10(_LEAST_OWN):.0f} digits",
-            "Leave out one of the treatments that are almost copies or sums of each other, or "
+            f"{role} that differ by more than rounding errors, given the controls",
+            f"{listed} determined by the other {role} to {-np.log10(_LEAST_OWN):.0f} digits",
+            f"Leave out one of the {role} that are almost copies or sums of each other, or "
             "replace them by their differences.",
         )
 

@@ -17,7 +17,6 @@ from debinet.data.dataset import Dataset
 from debinet.data.options import switch
 from debinet.data.same_columns import read_same_columns
 from debinet.data.schema import Treatments
-from debinet.exceptions import OptionError
 from debinet.inference.result import Inference
 from debinet.learners.progress import Progress
 from debinet.models.benchmarked import Benchmarked
@@ -27,7 +26,7 @@ from debinet.models.estimation import Fitted, Options
 from debinet.models.prediction_intervals import interval_frame, predict_interval
 from debinet.models.relevance import ShowsRelevance
 from debinet.models.result_mixin import ResultMixin
-from debinet.models.roles import assign_roles, name_clusters, pick_used
+from debinet.models.roles import assign_roles, name_clusters, pick_used, require_instruments
 from debinet.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -87,6 +86,17 @@ class PartiallyLinear(
         which is more precise when D explains much of y. `"dml1"` and `"dml2"` are
         double machine learning as published; `"iv-type"`, from the same paper, takes the residuals
         of D as instruments for D and learns `g(Z) = E(y - D coef | Z)` at the estimate of `"dml2"`.
+        With `instruments` it is one of `"2sls"`, `"liml"`, `"fuller"` and `"jive"`.
+    instruments : str, int or sequence of them, optional
+        Columns of X that move endogenous treatments, and the outcome only through these. Their
+        means given Z are learned with the others, and the coefficients are estimated on held-out
+        residuals. `method` is then `"2sls"` (which is what `"auto"` means), `"liml"`, `"fuller"`,
+        or `"jive"`, for many instruments: what all of them say about a treatment in the other rows
+        becomes its one instrument.
+        `result_.iv` has tests of their strength and sets that do not rely on it.
+    endogenous : str, int or sequence of them, optional
+        The treatments that have instruments, by name or by position in `treatments`; by default
+        all. The others are exogenous: their own instruments.
     n_jobs : int, optional
         Folds fitted at the same time, and in `fit_stream` batches of rows: None is 1 (unless a
         `joblib.parallel_config` says otherwise), -1 all cores, -2 all but one. The result does not
@@ -141,6 +151,8 @@ class PartiallyLinear(
         ref: Any = None,
         crossfit: Any = "auto",
         method: str = "auto",
+        instruments: Any = None,
+        endogenous: Any = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
         verbose: bool = False,
@@ -150,6 +162,8 @@ class PartiallyLinear(
         self.ref = ref
         self.crossfit = crossfit
         self.method = method
+        self.instruments = instruments
+        self.endogenous = endogenous
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -187,6 +201,7 @@ class PartiallyLinear(
             controls=controls,
             groups=groups,
             sample_weight=sample_weight,
+            instruments=require_instruments(self.instruments, self.endogenous),
         )
         data = Dataset.from_any(
             roles.X,
@@ -195,11 +210,14 @@ class PartiallyLinear(
             ref=self.ref,
             groups=roles.groups,
             sample_weight=roles.sample_weight,
+            instruments=roles.instruments,
+            endogenous=self.endogenous,
         )
         fitted = estimate(data, self._options())
         fitted = replace(fitted, result=name_clusters(fitted.result, roles.clusters))
         # Nothing is set before everything has succeeded: a failed fit leaves the old one unchanged.
-        validate_data(self, roles.X, skip_check_array=True)
+        X = roles.X if self.instruments is None else pick_used(roles.X, roles.used)
+        validate_data(self, X, skip_check_array=True)
         self._take(fitted, roles.used)
         return self
 
@@ -249,20 +267,9 @@ class PartiallyLinear(
         Without a client, `n_jobs` threads work on batches at the same time, each with one thread
         of BLAS: use `n_jobs=-1` for all cores. Results are the same to the last bit.
         """
-        from debinet.models.streamed import StreamedTable
+        from debinet.models.streamed import StreamedTable, require_streamable
 
-        if self.ref is not None:
-            raise OptionError(
-                "treatments of numbers, for streamed data",
-                f"ref={self.ref!r}",
-                "Code the categories as 0/1 columns, or use fit.",
-            )
-        if checkpoint is not None and self.random_state is None:
-            raise OptionError(
-                "random_state=0 or another number, so that a checkpoint can be resumed",
-                "random_state=None, which is another seed in every call",
-                "Set random_state, or leave checkpoint out.",
-            )
+        require_streamable(self, checkpoint)
         table = StreamedTable(
             data,
             self.treatments,

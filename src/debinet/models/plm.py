@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from debinet.data.formula import read_formula
+from debinet.data.formula import FormulaDesign, read_formula
 from debinet.data.formula_terms import order_levels
-from debinet.exceptions import StorageError
+from debinet.exceptions import OptionError, StorageError
 from debinet.models.formula_columns import FormulaColumns
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.models.roles import named_column, names_in
@@ -31,7 +31,9 @@ def plm(
         `"outcome ~ treatments | controls"`. Anything that formulaic supports: `C(region)`,
         `log(x)`, `a:b`, `bs(x, df=4)`; `dose(x, df=4)` among the treatments is a `Dose`; `.` stands
         for all columns not used otherwise. Like R's, formulas may call Python functions: do not run
-        untrusted ones.
+        untrusted ones. With instruments,
+        `"outcome ~ treatments | controls | endogenous ~ instruments"`: endogenous variables are
+        treatments, whether or not they are named among them; the others are exogenous.
     data : data frame
         pandas, polars or arrow.
     learner : str or regressor
@@ -62,11 +64,26 @@ def plm(
     apart = [*names_in(groups), *names_in(sample_weight)]
     data = order_levels(data, ref)
     design = read_formula(formula, data, apart)
-    model = PartiallyLinear(list(design.treatments), learner, **options)
+    model = PartiallyLinear(list(design.treatments), learner, **_with_instruments(design, options))
     weights = named_column(data, sample_weight)
     model.fit(design.X, design.y, groups=named_column(data, groups), sample_weight=weights)
     clusters = groups if isinstance(groups, str) else None
     return model._with_formula(FormulaColumns(formula, design), clusters)
+
+
+def _with_instruments(design: FormulaDesign, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with the instruments of the formula, if it has any."""
+    if not design.instruments:
+        return options
+    twice = [name for name in ("instruments", "endogenous") if options.get(name) is not None]
+    if twice:
+        raise OptionError(
+            "instruments either in the formula or as an option",
+            f"both, {twice[0]}={options[twice[0]]!r}",
+            "Leave the option out.",
+        )
+    own = {"instruments": list(design.instruments), "endogenous": list(design.endogenous)}
+    return {**options, **own}
 
 
 class FormulaFit:

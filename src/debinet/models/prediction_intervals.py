@@ -13,6 +13,7 @@ from debinet.data.options import share
 from debinet.exceptions import OptionError
 from debinet.inference.conformal import Calibration, LeftOut, leave_out, require_rows_for
 from debinet.inference.regression import ResidualRegression
+from debinet.inference.without_instruments import require_no_instruments
 from debinet.models.estimation import ConditionalMeans, Fitted
 from debinet.protocols import FloatArray, IntArray, RowWeighingLearner
 
@@ -31,6 +32,7 @@ def predict_interval(fitted: Fitted, D: FloatArray, Z: FloatArray, level: float)
     without each fold, and otherwise the jackknife. Repetitions of cross-fitting count together.
     """
     level = share("interval", level)
+    require_no_instruments(fitted.result.provenance, "prediction intervals")
     parts = _without_each_block(fitted)
     n = parts[0].regression.n
     require_rows_for(level, n)

@@ -25,7 +25,7 @@ class ShowsRelevance:
     def relevance_(self) -> pd.Series | pd.DataFrame:
         """Weights that the learner gives the controls, by name; see `WideNet`.
 
-        With `relevance="per-output"` a frame, with a column for y and for every treatment.
+        With `relevance="per-output"` a frame: a column for y, every treatment and every instrument.
         """
         check_is_fitted(self, "result_")
         learner = self._fitted.means[0].joint.fits[0].models[0]
@@ -33,7 +33,9 @@ class ShowsRelevance:
         features = list(self._fitted.schema.control_names)
         if scale.ndim == 1:
             return pd.Series(scale, index=features, name="relevance")
-        return pd.DataFrame(scale, index=features, columns=["y", *self.result_.names])
+        found = self.result_.provenance.instrumented
+        apart = () if found is None else found.instruments
+        return pd.DataFrame(scale, index=features, columns=["y", *self.result_.names, *apart])
 
     def plot_relevance(self, ax: Axes | None = None) -> Axes:
         """Draw `relevance_` as bars and return the axes."""

@@ -122,7 +122,7 @@ def _require_formula(formula: Any, columns: tuple[str, ...]) -> None:
     if formula is not None:
         from debinet.models.formula_columns import FormulaColumns
 
-        same = isinstance(formula, FormulaColumns) and tuple(formula.design.X.columns) == columns
+        same = isinstance(formula, FormulaColumns) and formula.design.columns == columns
         require(same, "columns of the formula")
 
 

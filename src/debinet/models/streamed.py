@@ -70,6 +70,28 @@ class StreamedTable:
     progress: bool
 
 
+def require_streamable(model: Any, checkpoint: Any) -> None:
+    """Require parameters of a `PartiallyLinear` that streams can have."""
+    if model.ref is not None:
+        raise OptionError(
+            "treatments of numbers, for streamed data",
+            f"ref={model.ref!r}",
+            "Code the categories as 0/1 columns, or use fit.",
+        )
+    if model.instruments is not None:
+        raise OptionError(
+            "no instruments, for streamed data",
+            f"instruments={model.instruments!r}",
+            "Fit in memory, on a sample of the rows if need be.",
+        )
+    if checkpoint is not None and model.random_state is None:
+        raise OptionError(
+            "random_state=0 or another number, so that a checkpoint can be resumed",
+            "random_state=None, which is another seed in every call",
+            "Set random_state, or leave checkpoint out.",
+        )
+
+
 def estimate_stream(table: StreamedTable, options: Options) -> Estimation:
     """Fit in passes over the data; a failed fit leaves only its checkpoint."""
     if options.method != AUTO:
