@@ -228,7 +228,7 @@ def formula(rng: np.random.Generator) -> Call:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of log(d1), which has no place in X
             fit = dn.plm(text, X, **options)
-        return fit.model, fit.predict(X), fit.nuisance(X)
+        return fit, fit.predict(X), fit.nuisance(X)
 
     return Call(run, (X, options))
 

@@ -20,9 +20,8 @@ def both():
     X = pd.DataFrame(rng.normal(size=(80, 4)), columns=list(NAMES))
     y = X @ [0.1, 1.0, 0.8, 0.0] + rng.normal(size=80)
     ours = dn.PartiallyLinear(list(NAMES), "mean", crossfit=None).fit(X, y).result_
-    # No constant: with the mean as learner, all columns and y are centred.
-    centred = X - X.mean()
-    theirs = sm.OLS(y - y.mean(), centred.rename(columns={"s.5": "s5"})).fit(
+    # With the mean as learner, this is least squares with a constant.
+    theirs = sm.OLS(y, sm.add_constant(X.rename(columns={"s.5": "s5"}))).fit(
         cov_type="HC3", use_t=True
     )
     return ours, theirs

@@ -47,7 +47,7 @@ def test_models_show_their_results(name, data, tmp_path):
 def test_before_the_fit_there_is_nothing_to_show(name, tmp_path):
     model = MODELS[name]()
     for ask in (model.summary, model.trust, lambda: model.report(tmp_path / "x.html")):
-        with pytest.raises(NotFittedError, match=f"{name} instance is not fitted yet"):
+        with pytest.raises(NotFittedError, match=f"Expected a fitted {name}"):
             ask()
     assert list(tmp_path.iterdir()) == []
     assert "Not fitted" in model._repr_html_()

@@ -67,8 +67,9 @@ def test_the_variance_inflation_is_that_of_statsmodels(rows):
 def test_a_perfect_fit_is_said(rows, learner):
     Z, d, _, _ = rows
     X = Z.assign(d=d)
-    y = 1e6 + 2 * d + (0 if learner == "mean" else Z["a"] - Z["b"])
-    result = dn.PartiallyLinear(["d"], LEARNERS[learner], random_state=0).fit(X, y).result_
+    y = 1e6 + 2 * d + Z["a"] - Z["b"]
+    treatments = ["d", "a", "b"] if learner == "mean" else ["d"]
+    result = dn.PartiallyLinear(treatments, LEARNERS[learner], random_state=0).fit(X, y).result_
     assert "the fit is perfect" in result.summary()
     trust = result.trust()
     assert trust.verdict == "do not trust"

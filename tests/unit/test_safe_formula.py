@@ -89,7 +89,7 @@ def parts():
 )
 def test_a_saved_formula_that_would_fill_the_memory_is_refused_at_once(parts, controls, tmp_path):
     header, arrays = parts
-    record = header["records"][header["root"]["record"]]
+    record = next(one for one in header["records"] if one["class"] == "formula")
     kept = record["parts"]["formula"]
     record["parts"]["formula"] = f"lwage ~ d1 | {controls}"
     write_archive(tmp_path / "bad.npz", header, arrays)

@@ -175,7 +175,7 @@ def covariance_with(
     if kind in {"cluster", "full"} and groups is not None:
         found = clustered(terms, groups, fit)
     else:
-        found = _sandwich(terms) * (fit.n / (fit.n - fit.coef.size) if kind == "HC1" else 1.0)
+        found = _sandwich(terms) * (fit.n / fit.rest if kind == "HC1" else 1.0)
     if kind == "full" and fit.bias is not None:
         found[:m, :m] += A @ fit.bias @ A.T
     return found
