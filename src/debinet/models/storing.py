@@ -12,6 +12,7 @@ from debinet.data.archive import read_archive
 from debinet.data.arrays import require
 from debinet.data.records import Unpacker, unpack
 from debinet.data.schema import Schema
+from debinet.inference.perfect_fit import NOTE
 from debinet.inference.result import Inference
 from debinet.inference.split_result import SplitInference
 
@@ -128,6 +129,9 @@ def _require_formula(formula: Any, columns: tuple[str, ...]) -> None:
 
 def _require_result(result: Any) -> None:
     require(bool(result.summary()), "result")
+    if isinstance(result, Inference):
+        # Only a perfect fit may have errors of exactly zero.
+        require(bool((np.diag(result.covariance) > 0).all()) or NOTE in result.notes, "variances")
 
 
 def _require_predictions(model: Any, rows: Any) -> None:
