@@ -1,4 +1,4 @@
-"""Do joint bands of effects, tests of heterogeneity and average effects keep their levels?
+"""Do joint bands, tests of heterogeneity and average effects keep their levels?
 
 A true level fails a check with probability at most `FALSE_ALARM`. Seeds are fixed.
 """

@@ -256,16 +256,16 @@ def test_methods_are_compared_in_the_runs_they_have_in_common():
 
 
 def test_alarms_are_counted_on_the_designs_held_aside():
-    oblique = "oblique, n = 100"
+    kinks = "kinks, n = 100"
     records = [
-        record(DEFAULT, 0, 1.2, trust=0.0, design=oblique),
-        record(DEFAULT, 1, 1.2, trust=1.0, design=oblique),
-        record(DEFAULT, 2, 1.2, trust=0.0, design=oblique),
-        record(DEFAULT, 3, 3.0, trust=0.0, design=oblique),  # four standard errors
-        record(DEFAULT, 4, 3.0, trust=2.0, design=oblique),
-        record(DEFAULT, 5, 2.25, trust=1.0, design=oblique),  # 2.5: neither far nor near
+        record(DEFAULT, 0, 1.2, trust=0.0, design=kinks),
+        record(DEFAULT, 1, 1.2, trust=1.0, design=kinks),
+        record(DEFAULT, 2, 1.2, trust=0.0, design=kinks),
+        record(DEFAULT, 3, 3.0, trust=0.0, design=kinks),  # four standard errors
+        record(DEFAULT, 4, 3.0, trust=2.0, design=kinks),
+        record(DEFAULT, 5, 2.25, trust=1.0, design=kinks),  # 2.5: neither far nor near
         record(DEFAULT, 0, 3.0, trust=0.0),  # for tuning
-        record("splines", 0, 3.0, trust=0.0, design=oblique),
+        record("splines", 0, 3.0, trust=0.0, design=kinks),
         failed(DEFAULT, 6),
     ]
     alarms = count_alarms(tabulate_runs(records), "held aside")
@@ -279,13 +279,13 @@ def test_alarms_are_counted_on_the_designs_held_aside():
 
 
 def test_alarms_of_every_method_that_has_verdicts():
-    oblique = "oblique, n = 100"
+    kinks = "kinks, n = 100"
     records = [
-        record(DEFAULT, 0, 1.2, trust=0.0, design=oblique),
-        record("splines", 0, 3.0, trust=0.0, design=oblique),
-        record("splines", 1, 3.0, trust=1.0, design=oblique),
+        record(DEFAULT, 0, 1.2, trust=0.0, design=kinks),
+        record("splines", 0, 3.0, trust=0.0, design=kinks),
+        record("splines", 1, 3.0, trust=1.0, design=kinks),
         record("splines", 0, 3.0, trust=0.0),  # for tuning
-        record("least-squares", 0, 3.0, design=oblique),
+        record("least-squares", 0, 3.0, design=kinks),
     ]
     _, _, *rows = table_cells(alarms_table(tabulate_runs(records), "held aside"))
     assert [row[0] for row in rows] == [DEFAULT, "splines"]
@@ -312,9 +312,9 @@ def overview_of(*rows):
 
 
 def test_the_overview_is_bold_where_a_bound_is_missed():
-    head, _, waves, oblique = overview_of(
-        ("oblique", 1000, DEFAULT, 1.34, 0.91),
-        ("oblique", 5000, DEFAULT, 1.51, 0.89),
+    head, _, waves, kinks = overview_of(
+        ("kinks", 1000, DEFAULT, 1.34, 0.91),
+        ("kinks", 5000, DEFAULT, 1.51, 0.89),
         ("waves", 1000, DEFAULT, 1.36, 0.89),
         ("waves", 5000, DEFAULT, 1.49, 0.87),
         ("waves", 20_000, DEFAULT, math.nan, math.nan),
@@ -322,7 +322,7 @@ def test_the_overview_is_bold_where_a_bound_is_missed():
     )
     assert head == ["design", "use", "1,000", "5,000", "20,000"]
     assert waves[1:] == ["tuning", "**1.36** / **0.89**", "1.49 / **0.87**", "**failed**"]
-    assert oblique[1:] == ["held aside", "1.34 / 0.91", "**1.51** / 0.89", ""]
+    assert kinks[1:] == ["held aside", "1.34 / 0.91", "**1.51** / 0.89", ""]
     assert overview_of(("waves", 500, "splines", 1.0, 0.9)) == [[]]  # our default was not run
 
 
@@ -340,7 +340,7 @@ def test_the_page_of_a_run(folder, tmp_path):
 
 
 def test_the_page_marks_losses_and_says_what_was_not_run():
-    large, largest = "oblique, n = 1000", "oblique, n = 5000"
+    large, largest = "kinks, n = 1000", "kinks, n = 5000"
     records = [
         record(DEFAULT, 0, 1.9, half=0.1, trust=2.0, design=large),
         record("wide-structured", 0, 1.1, trust=0.0, design=large),
@@ -351,7 +351,7 @@ def test_the_page_marks_losses_and_says_what_was_not_run():
     assert text.index("## Overview") < text.index("## Losses")
     assert "On the designs that were held aside, fits called ok (1) cover 1.00" in text
     cells = table_cells(text)
-    glance, loss = [row for row in cells if row[:1] == ["[oblique](#oblique)"]]
+    glance, loss = [row for row in cells if row[:1] == ["[kinks](#kinks)"]]
     assert glance[1:] == ["held aside", "**1.80** / **0.00**", "1.00 / 1.00"]
     assert loss[1:7] == [
         "held aside",

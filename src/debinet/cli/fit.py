@@ -105,7 +105,6 @@ def fit_command(
       debinet fit wages.csv --outcome lwage --treatments training --ref training=none
       debinet fit wages.csv --outcome lwage --select lasso --table wages.tex
       debinet fit wages.csv --formula "lwage ~ educ | exper + log(tenure + 1)" --vcov cluster:firm
-      debinet fit card.csv --formula "lwage ~ educ | exper + black | educ ~ nearc4 + nearc2"
       debinet fit wages.parquet --stream --outcome lwage --treatments educ --exclude person
     """  # noqa: D301 - click's marker against rewrapping
     from debinet.cli.fitting import FileFit, fit_file

@@ -51,7 +51,7 @@ class LogisticNet(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> a = rng.uniform(size=500) < 1 / (1 + np.exp(-2 * np.sin(2 * Z[:, 0])))
     >>> net = LogisticNet(random_state=0).fit(Z, a)
     >>> net.predict_proba([[0.8, 0.0], [-0.8, 0.0]])[:, 1].round(1)
-    array([0.9, 0.1])
+    array([0.8, 0.2])
     """
 
     def __init__(self, *, width: int = 300, random_state: RandomState = None) -> None:
