@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from debinet.learners.wide import WideNet
     from debinet.models.coefficient_path import coefficient_path
     from debinet.models.compare import compare
-    from debinet.models.comparison import Comparison
+    from debinet.models.comparison import ModelComparison
     from debinet.models.debiased_lasso import DebiasedLasso
     from debinet.models.debinet import DebiNet
     from debinet.models.partially_linear import PartiallyLinear
@@ -46,7 +46,7 @@ __version__ = "0.2.0"
 _WHERE = {
     "AdaptiveLasso": "debinet.selection.adaptive_lasso",
     "Columns": "debinet.learners.columns",
-    "Comparison": "debinet.models.comparison",
+    "ModelComparison": "debinet.models.comparison",
     "DebiNet": "debinet.models.debinet",
     "DebiasedLasso": "debinet.models.debiased_lasso",
     "Dose": "debinet.data.dose",
@@ -82,7 +82,6 @@ _MODULES = ("datasets", "exceptions", "experiments", "testing", "theory")
 __all__ = [
     "AdaptiveLasso",
     "Columns",
-    "Comparison",
     "DebiNet",
     "DebiasedLasso",
     "Dose",
@@ -94,6 +93,7 @@ __all__ = [
     "LassoLearner",
     "LocalLinear",
     "MeanLearner",
+    "ModelComparison",
     "ModelTable",
     "NadarayaWatson",
     "Net",

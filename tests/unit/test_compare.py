@@ -104,7 +104,7 @@ def test_it_is_shown_in_every_format(found):
     copy = found.to_frame()
     copy["coef"] = 0.0
     assert found.frame["coef"].abs().max() > 0
-    assert repr(found) == "<Comparison: 7 models of wage, n=150>"
+    assert repr(found) == "<ModelComparison: 7 models of wage, n=150>"
 
 
 def test_the_plot_has_a_row_per_model_and_treatment(found):

@@ -12,9 +12,9 @@ import click
 from debinet.cli.fit_options import LEARNERS, FitOptions, read_crossfit
 
 if TYPE_CHECKING:
-    from debinet.models.comparison import Comparison
+    from debinet.models.comparison import ModelComparison
 
-_TABLES: dict[str, Callable[[Comparison], str]] = {
+_TABLES: dict[str, Callable[[ModelComparison], str]] = {
     ".csv": lambda found: found.frame.to_csv(index=False),
     ".md": lambda found: found.to_markdown() + "\n",
     ".tex": lambda found: found.to_latex() + "\n",
@@ -25,7 +25,7 @@ _TABLES: dict[str, Callable[[Comparison], str]] = {
 class Compared:
     """Learners or methods that are fitted as one model would be; `found` has the comparison."""
 
-    found: Comparison
+    found: ModelComparison
 
     def __init__(self, asked: FitOptions, treatments: list[str]) -> None:
         self.asked, self.treatments = asked, treatments
@@ -72,7 +72,7 @@ def require_comparable(asked: FitOptions, **others: Any) -> None:
 
 
 def show_comparison(
-    found: Comparison, tables: tuple[Path, ...], *, as_json: bool, quiet: bool
+    found: ModelComparison, tables: tuple[Path, ...], *, as_json: bool, quiet: bool
 ) -> int:
     """Write and print a comparison; return 1 if a model failed."""
     from debinet.data.atomic_write import write_atomically

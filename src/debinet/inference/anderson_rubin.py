@@ -20,7 +20,7 @@ from debinet.protocols import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Moments:
+class InstrumentMoments:
     """`m(b) = G v` and `Omega(b) = sum_st v_s v_t T_st`, with `v = (1, -b)`.
 
     Attributes
@@ -70,21 +70,21 @@ class Moments:
             ) from error
         return float(half @ half)
 
-    def rescaled(self, center: FloatArray, scale: FloatArray) -> Moments:
+    def rescaled(self, center: FloatArray, scale: FloatArray) -> InstrumentMoments:
         """Return the moments of u, where `b = center + scale u`."""
         C = np.diag(np.concatenate([[1.0], scale]))
         C[1:, 0] = -center
         return self._changed(C)
 
-    def given(self, u: float) -> Moments:
+    def given(self, u: float) -> InstrumentMoments:
         """Return the moments of the other coefficients, the first being u."""
         C = np.delete(np.eye(len(self.outer)), 1, axis=1)
         C[1, 0] = -u
         return self._changed(C)
 
-    def _changed(self, C: FloatArray) -> Moments:
+    def _changed(self, C: FloatArray) -> InstrumentMoments:
         """Return the moments of linear combinations of y and D."""
-        return Moments(
+        return InstrumentMoments(
             self.G @ C,
             np.einsum("sa,tb,stij->abij", C, C, self.T),
             C.T @ self.outer @ C,
@@ -95,7 +95,7 @@ class Moments:
 
 def moments_of(
     fit: InstrumentedRegression, kind: str, groups: IntArray | None, wanted: int | None = None
-) -> Moments:
+) -> InstrumentMoments:
     """Return the moments of the endogenous treatments, or of one treatment and nuisances.
 
     Parameters
@@ -125,7 +125,7 @@ def moments_of(
     left = V - Q @ G
     rest = float(len(V) - A.shape[1] - len(outside) - int(fit.intercept))
     codes = None if groups is None else groups[fit.w > 0]
-    return Moments(G, _second(Q, left, kind, codes, rest), G.T @ G, left.T @ left, rest)
+    return InstrumentMoments(G, _second(Q, left, kind, codes, rest), G.T @ G, left.T @ left, rest)
 
 
 def _second(

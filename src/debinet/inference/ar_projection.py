@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 
-from debinet.inference.anderson_rubin import Moments
+from debinet.inference.anderson_rubin import InstrumentMoments
 from debinet.inference.interval_union import union_between
 from debinet.inference.quadratic_ends import quadratic_ends
 from debinet.protocols import FloatArray
@@ -19,7 +19,7 @@ _ANGLES = np.linspace(-np.pi / 2, np.pi / 2, 202)[1:-1]
 _SHARP = 1e-12
 
 
-def accepts(moments: Moments, u: float, limit: float, kind: str) -> bool:
+def accepts(moments: InstrumentMoments, u: float, limit: float, kind: str) -> bool:
     """Return whether `AR(b)` is within the limit for any b whose first element is u."""
     others = len(moments.outer) - 2
     if not others:
@@ -36,7 +36,7 @@ def accepts(moments: Moments, u: float, limit: float, kind: str) -> bool:
     return bool(union_between(quadratic_ends(given, limit), inside).intervals)
 
 
-def projected_ends(moments: Moments, limit: float, kind: str) -> list[float]:
+def projected_ends(moments: InstrumentMoments, limit: float, kind: str) -> list[float]:
     """Return all u at which values begin or cease to be accepted."""
     if kind == "iid":
         return _schur_ends(moments, limit)
@@ -54,7 +54,7 @@ def projected_ends(moments: Moments, limit: float, kind: str) -> list[float]:
     return ends
 
 
-def _least_statistic(moments: Moments, u: float) -> float:
+def _least_statistic(moments: InstrumentMoments, u: float) -> float:
     """Return the least statistic over several others, from two starts."""
     start = _least_variance(moments, u)
 
@@ -65,18 +65,18 @@ def _least_statistic(moments: Moments, u: float) -> float:
     return float(min(found))
 
 
-def _pencil(moments: Moments, u: float) -> tuple[FloatArray, FloatArray]:
+def _pencil(moments: InstrumentMoments, u: float) -> tuple[FloatArray, FloatArray]:
     """Return outer and inner products of `y - u D_1` and the other treatments."""
     given = moments.given(u)
     return given.outer, given.inner
 
 
-def _least_eigenvalue(moments: Moments, u: float) -> float:
+def _least_eigenvalue(moments: InstrumentMoments, u: float) -> float:
     outer, inner = _pencil(moments, u)
     return float(moments.rest * eigh(outer, inner, eigvals_only=True)[0])
 
 
-def _least_variance(moments: Moments, u: float) -> FloatArray:
+def _least_variance(moments: InstrumentMoments, u: float) -> FloatArray:
     """Return the others at which the statistic of equal variances is least."""
     outer, inner = _pencil(moments, u)
     direction = eigh(outer, inner)[1][:, 0]
@@ -85,7 +85,7 @@ def _least_variance(moments: Moments, u: float) -> FloatArray:
     return np.asarray(-direction[1:] / direction[0])
 
 
-def _schur_ends(moments: Moments, limit: float) -> list[float]:
+def _schur_ends(moments: InstrumentMoments, limit: float) -> list[float]:
     """Return the roots of `det(outer - limit / rest inner)`, a quadratic in u."""
     H = moments.outer - limit / moments.rest * moments.inner
     block, cross, corner = H[2:, 2:], H[:2, 2:], H[:2, :2]

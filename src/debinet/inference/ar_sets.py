@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from scipy import stats
 
-from debinet.inference.anderson_rubin import Moments
+from debinet.inference.anderson_rubin import InstrumentMoments
 from debinet.inference.ar_projection import accepts, projected_ends
 from debinet.inference.interval_union import IntervalUnion, union_between
 from debinet.inference.quadratic_ends import quadratic_ends
@@ -14,7 +14,11 @@ from debinet.protocols import FloatArray
 
 
 def confidence_set(
-    repetitions: Sequence[Moments], level: float, center: FloatArray, scale: FloatArray, kind: str
+    repetitions: Sequence[InstrumentMoments],
+    level: float,
+    center: FloatArray,
+    scale: FloatArray,
+    kind: str,
 ) -> IntervalUnion:
     """Return the set of values of the first coefficient that the test does not reject.
 
@@ -24,7 +28,7 @@ def confidence_set(
 
     Parameters
     ----------
-    repetitions : sequence of Moments
+    repetitions : sequence of InstrumentMoments
         One per repetition of cross-fitting. A value is in the set if it is for at least half of
         them.
     level : float

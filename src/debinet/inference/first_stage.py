@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from debinet.exceptions import CovarianceError
-from debinet.inference.anderson_rubin import Moments
+from debinet.inference.anderson_rubin import InstrumentMoments
 from debinet.protocols import FloatArray
 
 # Bias of two-stage least squares that is tolerated, relative to the worst case.
@@ -44,7 +44,7 @@ class FirstStage:
     critical: float
 
 
-def first_stage(moments: Moments) -> FirstStage:
+def first_stage(moments: InstrumentMoments) -> FirstStage:
     """Return the first stage of the first treatment of the moments."""
     G, k, q = moments.G, moments.k, len(moments.outer) - 1
     v = np.zeros(1 + q)

@@ -19,7 +19,7 @@ from debinet.exceptions import (
     OptionError,
     UnknownColumnError,
 )
-from debinet.inference.anderson_rubin import Moments, moments_of
+from debinet.inference.anderson_rubin import InstrumentMoments, moments_of
 from debinet.inference.ar_sets import confidence_set
 from debinet.inference.first_stage import FirstStage, first_stage
 from debinet.inference.instrumented import InstrumentedRegression
@@ -202,7 +202,7 @@ class InstrumentTests:
                 "Use confidence_set(), or with_vcov('HC1') if rows are independent.",
             )
 
-    def _moments(self, wanted: int | None = None) -> list[Moments]:
+    def _moments(self, wanted: int | None = None) -> list[InstrumentMoments]:
         kind, groups = self.result.vcov_type, self.result.groups
         return [moments_of(fit, kind, groups, wanted) for fit in self._fits]
 

@@ -27,7 +27,7 @@ from debinet.protocols import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class NoiseLevel:
+class OutcomeNoise:
     """The variance of y that treatments and controls do not explain, by two estimates.
 
     Bounds use the first. Held-out residuals of y and of the treatments both contain what was not
@@ -45,13 +45,13 @@ class NoiseLevel:
     likelihood: float | None
 
 
-def noise_level(fit: ResidualRegression) -> NoiseLevel:
+def noise_level(fit: ResidualRegression) -> OutcomeNoise:
     """Return what is known of the variance of the noise, of rows of average weight."""
     total = float(fit.w.sum())
     residual = float(fit.w @ fit.residuals**2) / total
     # The learner's noise is that of a row of weight one; in the weighted mean all have as much.
     likelihood = None if fit.noise is None else fit.noise**2 * fit.n / total
-    return NoiseLevel(residual, likelihood)
+    return OutcomeNoise(residual, likelihood)
 
 
 def residual_moments(fit: ResidualRegression) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from debinet.inference.anderson_rubin import Moments
+from debinet.inference.anderson_rubin import InstrumentMoments
 from debinet.protocols import FloatArray
 
 # Eigenvalues whose imaginary part is smaller than this share of their size are real. Ends that are
@@ -13,7 +13,7 @@ from debinet.protocols import FloatArray
 _REAL = 1e-6
 
 
-def quadratic_ends(moments: Moments, limit: float) -> list[float]:
+def quadratic_ends(moments: InstrumentMoments, limit: float) -> list[float]:
     """Return all b at which `AR(b)` is the limit.
 
     `det(limit Omega - m m') = det(limit Omega) (1 - AR / limit)`: they are the real eigenvalues of

@@ -15,7 +15,7 @@ from debinet.inference import sensitivity_words
 from debinet.inference.benchmarks import Benchmarks
 from debinet.inference.confounded_region import ConfoundedRegion, JointRobustness, joint_robustness
 from debinet.inference.hypotheses import read_hypotheses, right_hand_side
-from debinet.inference.omitted_bias import NoiseLevel, OmittedBias
+from debinet.inference.omitted_bias import OmittedBias, OutcomeNoise
 from debinet.inference.robustness import (
     breaking_strengths,
     extreme_robustness_value,
@@ -85,7 +85,7 @@ class Sensitivity:
         return self.rows.outcome
 
     @property
-    def noise(self) -> NoiseLevel:
+    def noise(self) -> OutcomeNoise:
         """Variance of y that is left given treatments and controls."""
         return self.rows.noise
 

@@ -12,8 +12,8 @@ from debinet.exceptions import CovarianceError, EmptyInputError, OptionError
 from debinet.inference.benchmarks import Benchmarks, Explained
 from debinet.inference.covariance import median_coef
 from debinet.inference.omitted_bias import (
-    NoiseLevel,
     OmittedBias,
+    OutcomeNoise,
     noise_level,
     omitted_bias,
     residual_moments,
@@ -61,12 +61,12 @@ class SensitiveRows:
         return np.asarray(np.mean([residual_moments(fit) for fit in self.fits], axis=0))
 
     @cached_property
-    def noise(self) -> NoiseLevel:
+    def noise(self) -> OutcomeNoise:
         """Variance of y that is left; medians over repetitions."""
         levels = [noise_level(fit) for fit in self.fits]
         known = [level.likelihood for level in levels if level.likelihood is not None]
         residual = float(np.median([level.residual for level in levels]))
-        return NoiseLevel(residual, float(np.median(known)) if known else None)
+        return OutcomeNoise(residual, float(np.median(known)) if known else None)
 
     def explained(self) -> Explained:
         """Return what the fit leaves unexplained, to be compared with a fit of fewer controls."""

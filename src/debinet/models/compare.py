@@ -20,7 +20,7 @@ from debinet.inference.agreement import Placed, agreement
 from debinet.inference.methods import METHODS
 from debinet.inference.result import Inference
 from debinet.learners.named import NAMES
-from debinet.models.comparison import Comparison
+from debinet.models.comparison import ModelComparison
 from debinet.models.debinet import DebiNet
 from debinet.models.partially_linear import PartiallyLinear
 from debinet.models.result_mixin import ResultMixin
@@ -42,7 +42,7 @@ def compare(
     n_jobs: int | None = None,
     random_state: RandomState = None,
     verbose: bool = False,
-) -> Comparison:
+) -> ModelComparison:
     """Fit several models to the same data and put their estimates side by side.
 
     A model that fails has rows that say why; the others are compared.
@@ -68,7 +68,7 @@ def compare(
 
     Returns
     -------
-    Comparison
+    ModelComparison
 
     Examples
     --------
@@ -94,7 +94,7 @@ def compare(
     names = _treatment_names(tries, treatments)
     rows = [_row(treatment, name, one) for treatment in names for name, one in tries.items()]
     outcome, label = read_outcome(y)
-    return Comparison(
+    return ModelComparison(
         frame=pd.DataFrame(rows, columns=list(_COLUMNS)),
         agreement=_agreement(tries, names, data.roles, outcome.size),
         models={name: one.model for name, one in tries.items() if one.frame is not None},

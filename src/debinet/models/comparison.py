@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Comparison:
+class ModelComparison:
     """Several models of the same data: their estimates, verdicts, times, and whether they agree.
 
     Attributes
@@ -91,7 +91,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         count = self.frame["model"].nunique()
-        return f"<Comparison: {count} models of {self.outcome}, n={self.n}>"
+        return f"<ModelComparison: {count} models of {self.outcome}, n={self.n}>"
 
     def __str__(self) -> str:
         return self.summary()
